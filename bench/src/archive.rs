@@ -1,6 +1,7 @@
 //! The archive: each run in a folder of its own, as JSON for programs and as Markdown for people.
 
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
@@ -10,7 +11,7 @@ use crate::built::workspace;
 use crate::candidates::TORR;
 use crate::machine::Machine;
 use crate::measure::Measured;
-use crate::options::Options;
+use crate::options::{Options, RunOptions};
 use crate::report;
 use torr_test_support::error::Error;
 
@@ -100,6 +101,23 @@ pub fn folder(started_at: &str, machine: &Machine) -> String {
 /// Writes a run into its folder, and returns the folder's name.
 pub fn write(run: &Run<'_>) -> Result<String, Error> {
     put(&run.started_at, &run.machine, "run", run, &run.markdown())
+}
+
+/// Prints a report, and archives it unless the run is not kept.
+pub fn show(
+    options: &RunOptions,
+    started_at: &str,
+    machine: &Machine,
+    name: &str,
+    json: &impl Serialize,
+    md: &str,
+) -> Result<(), Error> {
+    let _ = std::io::stdout().write_all(md.as_bytes()); // a reader that is gone misses only the screen
+    if !options.no_archive {
+        let run = put(started_at, machine, name, json, md)?;
+        eprintln!("archived in bench/runs/{run}");
+    }
+    Ok(())
 }
 
 /// Writes a report as `NAME.json` and `NAME.md` into the run's folder, `YYYY-MM-DD-HHMM-REVISION`, and returns that.

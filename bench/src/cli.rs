@@ -16,6 +16,7 @@ use crate::profile::options::WhereOptions;
 use crate::reload::ReloadOptions;
 use crate::sessions::SessionOptions;
 use crate::soak::SoakOptions;
+use crate::streams::StreamOptions;
 use crate::users::UserOptions;
 use torr_test_support::error::Error;
 
@@ -47,6 +48,8 @@ pub enum Command {
     Sessions(SessionOptions),
     /// Measure the memory that virtual users take
     Users(UserOptions),
+    /// Measure what events, messages of a WebSocket and calls of gRPC cost, and the memory of a stream
+    Streams(StreamOptions),
     /// Measure what a handler that computes does to other requests, beside `axum::serve`
     Computing(ComputingOptions),
     /// Measure how a fleet keeps its rate, begins together, and what a thousand agents cost its coordinator
@@ -74,7 +77,7 @@ pub fn parse() -> Result<Command, Error> {
     Cli::try_parse().map(|cli| cli.command).map_err(|e| match e.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => e.exit(),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => Error::Usage(
-            "say what to measure: all, press, serve, transport, data, where, reload, sessions, users, computing, fleet, soak or power (see \
+            "say what to measure: all, press, serve, transport, data, where, reload, sessions, users, streams, computing, fleet, soak or power (see \
              --help)"
                 .into(),
         ),

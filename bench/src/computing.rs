@@ -1,6 +1,5 @@
 //! What handlers that compute do to other requests: an axum router on `torr-serve` and under `axum::serve`, by the same line.
 
-use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -10,6 +9,7 @@ use serde_json::Value;
 
 use crate::archive;
 use crate::candidates::arguments::words;
+use crate::candidates::tally;
 use crate::candidates::{AXUM, ROUTER, TORR};
 use crate::child::{self, Beside, Server, free_port};
 use crate::machine::{self, Machine};
@@ -135,11 +135,7 @@ pub fn run(options: &ComputingOptions) -> Result<(), Error> {
     let (schema, started_at, quick) = ("torr.bench.computing/1", archive::moment(started), options.size.quick);
     let report = Report { schema, started_at, quick, machine, results, p99_to_axum, skipped, turns: rows };
     let text = markdown(&report, options);
-    let _ = std::io::stdout().write_all(text.as_bytes()); // a reader that is gone misses only the screen
-    if !options.run.no_archive {
-        let run = archive::put(&report.started_at, &report.machine, "computing", &report, &text)?;
-        eprintln!("archived in bench/runs/{run}");
-    }
+    archive::show(&options.run, &report.started_at, &report.machine, "computing", &report, &text)?;
     match report.skipped.is_empty() {
         true => Ok(()),
         false => Err(Error::failed("a server could not be measured, see the table")),
@@ -168,7 +164,7 @@ fn take(options: &ComputingOptions, torr: &str, port: u16, folder: &Path) -> Res
 /// Reads a result of `torr`. `None` if requests failed or there were none.
 fn read(out: &str) -> Option<Latency> {
     let result: Value = serde_json::from_str(out).ok()?;
-    let failed: u64 = result["errors"].as_object()?.values().filter_map(Value::as_u64).sum();
+    let failed = tally::failed(&result)?;
     let requests = result["requests"].as_u64().filter(|requests| *requests > 0 && failed == 0)?;
     let ms = |key: &str| Some(result["latency_us"][key].as_f64()? / 1000.0);
     Some(Latency { requests, p50_ms: ms("p50")?, p90_ms: ms("p90"), p99_ms: ms("p99"), max_ms: ms("max")? })

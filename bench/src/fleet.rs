@@ -1,7 +1,6 @@
 //! What a fleet keeps of what it promises: its rate, a common beginning, and a coordinator that a thousand agents do not hold up.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -128,12 +127,7 @@ pub fn run(options: &FleetOptions) -> Result<(), Error> {
 
     let report = Report { schema: "torr.bench.fleet/1", started_at: archive::moment(started), machine, runs };
     let text = markdown(&report);
-    let _ = std::io::stdout().write_all(text.as_bytes()); // a reader that is gone misses only the screen
-    if !options.run.no_archive {
-        let run = archive::put(&report.started_at, &report.machine, "fleet", &report, &text)?;
-        eprintln!("archived in bench/runs/{run}");
-    }
-    Ok(())
+    archive::show(&options.run, &report.started_at, &report.machine, "fleet", &report, &text)
 }
 
 impl Site<'_> {

@@ -32,6 +32,7 @@ mod scrape;
 mod serve;
 mod sessions;
 mod soak;
+mod streams;
 mod turn;
 mod users;
 
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         cli::Command::Sessions(options) => sessions::run(&options),
         cli::Command::Users(options) => users::run(&options),
         cli::Command::Fleet(options) => fleet::run(&options),
+        cli::Command::Streams(options) => streams::run(&options),
         cli::Command::Soak(options) => soak::run(&options),
         cli::Command::Computing(options) => computing::run(&options),
         cli::Command::Power(options) => power::run(&options),

@@ -1,7 +1,6 @@
 //! What sessions and scripts cost: CPU time per request beside a bare GET of the same server, and beside wrk with the same script.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -141,12 +140,7 @@ pub fn run(options: &SessionOptions) -> Result<(), Error> {
     let (schema, started_at, quick) = ("torr.bench.sessions/1", archive::moment(started), options.size.quick);
     let report = Report { schema, started_at, quick, machine, results, skipped, turns: rows };
     let text = markdown(&report, options);
-    let _ = std::io::stdout().write_all(text.as_bytes()); // a reader that is gone misses only the screen
-    if !options.run.no_archive {
-        let run = archive::put(&report.started_at, &report.machine, "sessions", &report, &text)?;
-        eprintln!("archived in bench/runs/{run}");
-    }
-    Ok(())
+    archive::show(&options.run, &report.started_at, &report.machine, "sessions", &report, &text)
 }
 
 /// Writes the files of the session and of the script.

@@ -1,6 +1,5 @@
 //! What virtual users take in memory: the peak of a run of sessions beside that of a bare GET with as many connections.
 
-use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -82,12 +81,7 @@ pub fn run(options: &UserOptions) -> Result<(), Error> {
     let (schema, started_at) = ("torr.bench.users/1", archive::moment(started));
     let report = Report { schema, started_at, seconds: options.seconds, machine, results };
     let text = markdown(&report);
-    let _ = std::io::stdout().write_all(text.as_bytes()); // a reader that is gone misses only the screen
-    if !options.run.no_archive {
-        let run = archive::put(&report.started_at, &report.machine, "users", &report, &text)?;
-        eprintln!("archived in bench/runs/{run}");
-    }
-    Ok(())
+    archive::show(&options.run, &report.started_at, &report.machine, "users", &report, &text)
 }
 
 /// Returns the peak of a run's memory in KiB.

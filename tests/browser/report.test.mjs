@@ -24,7 +24,7 @@ before(async () => {
     await made.write("walk.hurl", `GET ${url}/\nHTTP 200\n\nGET ${url}/json\nHTTP 200\n[Asserts]\njsonpath "$.message" == "no"\n`);
     await run("sessions", file("walk.hurl"), "-c", "4", "-d", "3s");
     await torr("report", file("run.json"), file("other.json"), "-o", file("both.html"));
-    await run("compare", "compare", `${url}/`, `${url}/json`, "--budget", "12s");
+    await run("compare", "compare", `${url}/`, `${url}/json`, "--budget", "20s");
     await run("doctor", "doctor", `${url}/`, "--budget", "6s");
     await run("limit", "limit", `${url}/`, "--budget", "6s");
   } finally {
@@ -103,6 +103,68 @@ test("pointing at a plot shows the figures of that moment in all plots over time
   });
   assert.deepEqual(shown, row);
   await page.mouse.move(5, 5);
+  assert.equal(await page.locator(".cursor, .readout").count(), 0);
+  assert.deepEqual(told, []);
+  await close();
+});
+
+/** The plots over time of a page: their first picture on the screen, and the parts of the run that they show. */
+async function overTime(page) {
+  const plots = page.locator("section[data-until] svg.plot > svg");
+  await plots.first().scrollIntoViewIfNeeded();
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  const parts = () => plots.evaluateAll((all) => all.map(({ viewBox: { baseVal: { x, width } } }) => [x, width].map(Math.round)));
+  return { room: await plots.first().boundingBox(), parts };
+}
+
+test("dragging shows a part of the run in all plots, and a button the whole", async () => {
+  for (const width of [1280, 390]) {
+    const { page, told, close } = await open(browser, made.url("run.html"), { width });
+    const { room, parts } = await overTime(page);
+    const y = room.y + room.height / 2;
+    await page.mouse.move(room.x + room.width * 0.75, y);
+    await page.mouse.down();
+    await page.mouse.move(room.x + room.width * 0.5, y);
+    assert.equal(await page.locator(".selected").count(), (await parts()).length);
+    await page.mouse.move(room.x + room.width * 0.25, y);
+    await page.mouse.up();
+    for (const [from, wide] of await parts()) {
+      assert.ok(Math.abs(from - 250) < 10 && Math.abs(wide - 500) < 10, `${from}, ${wide}`);
+    }
+    assert.deepEqual(await page.evaluate(plots), []);
+    assert.deepEqual(await violations(page), []);
+    const until = Number(await page.getAttribute("section[data-until]", "data-until"));
+    const edges = await page.locator("section[data-until] svg.plot").first().locator(".edge").allTextContents();
+    [0.25, 0.5, 0.75].forEach((share, at) => assert.ok(Math.abs(parseFloat(edges[at]) - share * until) < 0.2, edges.join()));
+    await page.getByRole("button", { name: "Show the whole run" }).click();
+    assert.ok((await parts()).every(([from, wide]) => from === 0 && wide === 1000));
+    assert.equal(await page.locator("button.whole").isVisible(), false);
+    assert.deepEqual(told, []);
+    await close();
+  }
+});
+
+test("keys go from interval to interval, and show a part of the run", async () => {
+  const { page, told, close } = await open(browser, made.url("run.html"));
+  const { parts } = await overTime(page);
+  const rows = await page.$$eval("tr[data-t]", (all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
+  const figures = () => page.$$eval(".readout dd", (all) => all.map((one) => one.textContent));
+  await page.locator(".plots").focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  assert.deepEqual(await figures(), rows[1]);
+  assert.ok((await page.textContent("[role=status]")).startsWith(`until ${rows[1][0]}, `));
+  await page.keyboard.press("+");
+  const [from, wide] = (await parts())[0];
+  const t = Number(await page.locator("tr[data-t]").nth(1).getAttribute("data-t"));
+  const until = Number(await page.getAttribute("section[data-until]", "data-until"));
+  assert.ok(wide === 500 && Math.abs(from - Math.max(0, (1000 * t) / until - 250)) < 2, `${from}, ${wide}`);
+  // The part follows the interval.
+  await page.keyboard.press("End");
+  assert.deepEqual(await figures(), rows.at(-1));
+  assert.ok((await parts()).every((part) => part[0] === 500 && part[1] === 500));
+  await page.keyboard.press("Escape");
+  assert.ok((await parts()).every((part) => part[0] === 0 && part[1] === 1000));
   assert.equal(await page.locator(".cursor, .readout").count(), 0);
   assert.deepEqual(told, []);
   await close();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use torr_test_support::certificates::self_signed;
 use torr_test_support::program::{Ended, Running, run, torr, torr_command, torr_path};
 use torr_test_support::script::{Client, OK, Script, answering};
-use torr_test_support::servers::{Nginx, Serve, free_port};
+use torr_test_support::servers::{Nginx, Serve, closed_port};
 use torr_test_support::wait_until;
 
 const SITE: &str = "keepalive_requests 100000; location / { return 200 \"<p>Hello, world!</p>\"; } \
@@ -255,7 +255,7 @@ fn bad_usage_has_the_exit_code_and_the_stream_of_ab() {
         assert_eq!((ours.code, ours.stderr.lines().count()), (Some(2), 1), "{args:?}: {ours:?}");
         assert!(ours.stderr.contains(what), "{args:?}: {ours:?}");
     }
-    let refused = torr_ab(&[&format!("http://127.0.0.1:{}/", free_port())]);
+    let refused = torr_ab(&[&format!("http://127.0.0.1:{}/", closed_port())]);
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(3), ""), "{refused:?}");
     for args in [&["-h"][..], &["-V"]] {
         let help = torr_ab(args);

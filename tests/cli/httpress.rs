@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 use torr_test_support::program::{Ended, Running, torr, torr_path};
 use torr_test_support::script::{Client, OK, Script, answering};
-use torr_test_support::servers::{Nginx, Serve, free_port};
+use torr_test_support::servers::{Nginx, Serve, closed_port};
 
 /// Runs a program of this name, which is a link to `torr`.
 fn through_link(name: &str, args: &[&str]) -> Ended {
@@ -130,7 +130,7 @@ fn bad_usage_of_httpress() {
         assert!(ended.stderr.contains(what), "{args:?}: {ended:?}");
         assert_eq!(ended.stdout.starts_with("httpress <options> <url>"), with_usage, "{args:?}: {ended:?}");
     }
-    let refused = torr(&["httpress", &format!("http://127.0.0.1:{}/", free_port())]);
+    let refused = torr(&["httpress", &format!("http://127.0.0.1:{}/", closed_port())]);
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(3), ""), "{refused:?}");
     let tls = torr(&["httpress", "-z", "NORMAL", "https://127.0.0.1:1/"]);
     assert!(tls.code == Some(3) && tls.stderr.lines().count() == 1, "{tls:?}");

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use torr_test_support::program::{Ended, Running, torr_command, torr_path};
 use torr_test_support::script::{OK, Script, answering};
+use torr_test_support::wait_until;
 
 const SCRIPT: &str = "
 import http from 'k6/http';
@@ -67,7 +68,10 @@ fn exit_codes_are_those_of_k6() {
         (&["run", "-q", "-e", &base, "-e", "WANTED=rate<1", "shop.js"][..], 99, "have been crossed"),
         (&["run", "-q", "none.js"], 104, "'b'"),
         (&["run", "-q", "throws.js"], 107, "no luck"),
-        (&["run", "-q", "missing.js"], 107, "missing.js"),
+        (&["run", "-q", "missing.js"], 255, "missing.js"),
+        (&["run", "-q", "-c", "missing.json", "shop.js"], 104, "missing.json"),
+        (&["run", "-q", "-e", "K6_VUS=ten", "shop.js"], 104, "K6_VUS"),
+        (&["run", "-q", "-u", "ten", "shop.js"], 255, "-u must be"),
         (&["run", "--nonsense", "shop.js"], 255, "unknown option '--nonsense'"),
         (&["run", "-o", "influxdb=http://x", "shop.js"], 255, "'influxdb' is not supported"),
         (&["archive", "shop.js"], 255, "'k6 archive' is not supported"),
@@ -90,6 +94,29 @@ fn a_script_comes_from_standard_input_through_a_link() {
     running.stdin().write_all(SCRIPT.as_bytes()).expect("the program reads");
     let ended = running.wait();
     assert_eq!((ended.code, server.requests()), (Some(0), 2), "{ended:?}");
+}
+
+#[test]
+fn the_second_interruption_ends_a_script_at_once() {
+    let (server, folder) = (Script::start(answering(OK)), tempfile::tempdir().expect("there is room"));
+    let script = "
+        import http from 'k6/http';
+        import { sleep } from 'k6';
+        const stay = (part) => { http.get(__ENV.BASE + part); sleep(1e6); };
+        export default function () { stay('iteration'); }
+        export function teardown() { stay('teardown'); }";
+    std::fs::write(folder.path().join("stays.js"), script).expect("a file can be written");
+    let base = format!("BASE={}", server.url());
+    let mut command = torr_command(&["k6", "run", "-q", "-e", &base, "stays.js"]);
+    command.current_dir(folder.path());
+    let running = Running::start(command);
+    for requests in [1, 2] {
+        wait_until("the next part of the script", || (server.requests() == requests).then_some(()));
+        running.signal("INT");
+    }
+    let ended = running.wait();
+    assert_eq!(ended.code, Some(105), "{ended:?}");
+    assert!(server.texts()[1].starts_with("GET /teardown "), "{:?}", server.texts());
 }
 
 #[test]

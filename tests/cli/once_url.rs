@@ -2,7 +2,7 @@
 
 use torr_test_support::program::torr;
 use torr_test_support::script::Script;
-use torr_test_support::servers::free_port;
+use torr_test_support::servers::closed_port;
 
 #[test]
 fn one_request_of_a_url_is_shown_with_its_response() {
@@ -30,6 +30,6 @@ fn one_request_of_a_url_is_shown_with_its_response() {
     std::fs::write(&plan, format!("target = \"{url}\"\nrequests = 50\n")).expect("a file can be written");
     let ended = torr(&["once", plan.to_str().expect("it is text")]);
     assert_eq!((ended.code, server.requests()), (Some(0), 3), "{ended:?}");
-    let ended = torr(&["once", &format!("http://127.0.0.1:{}/", free_port())]);
+    let ended = torr(&["once", &format!("http://127.0.0.1:{}/", closed_port())]);
     assert_eq!((ended.code, ended.stderr.lines().count()), (Some(3), 1), "{ended:?}");
 }

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 use torr_test_support::program::{Ended, Running, torr, torr_command};
 use torr_test_support::script::{OK, Script, answering};
-use torr_test_support::servers::free_port;
+use torr_test_support::servers::closed_port;
 use torr_test_support::wait_until;
 
 /// Responds to every tenth request with a 500.
@@ -218,7 +218,7 @@ fn a_collector_that_refuses_the_metrics_is_reported() {
         (Receiver::answering(b"nonsense\r\n\r\n".to_vec()), ""),
     ];
     let mut cases: Vec<_> = receivers.iter().map(|(receiver, why)| (receiver.url(), *why)).collect();
-    cases.push((format!("http://127.0.0.1:{}/of/mine", free_port()), "refused"));
+    cases.push((format!("http://127.0.0.1:{}/of/mine", closed_port()), "refused"));
     for (url, why) in cases {
         let ended = run(&["-n", "100", "-c", "2", "--otlp", &url, &server.url()]);
         assert_eq!(ended.code, Some(1), "{url}: {ended:?}");
@@ -250,7 +250,7 @@ fn headers_for_the_collector_that_are_none_are_a_mistake() {
 fn a_target_that_cannot_be_reached_is_a_failed_case() {
     let folder = tempfile::tempdir().expect("a folder");
     let junit = folder.path().join("x");
-    let url = format!("http://127.0.0.1:{}/", free_port());
+    let url = format!("http://127.0.0.1:{}/", closed_port());
     let mut command = torr_command(&["-n", "1", "-c", "1", "--fail-if", "max>1m", &url, "--junit"]);
     command.arg(&junit);
     let ended = Running::start(command).wait();
@@ -268,7 +268,7 @@ fn a_run_that_cannot_be_made_leaves_what_was_there_and_no_file_more() {
     let folder = tempfile::tempdir().expect("a folder");
     let (there, new) = (folder.path().join("there"), folder.path().join("new"));
     std::fs::write(&there, "the result of yesterday").expect("it can be written");
-    let mut command = torr_command(&["-n", "1", "-c", "1", &format!("http://127.0.0.1:{}/", free_port()), "--json"]);
+    let mut command = torr_command(&["-n", "1", "-c", "1", &format!("http://127.0.0.1:{}/", closed_port()), "--json"]);
     command.arg(&there).arg("--csv").arg(&new);
     let ended = Running::start(command).wait();
     assert_eq!(ended.code, Some(3), "{ended:?}");

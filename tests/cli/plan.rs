@@ -7,6 +7,10 @@ use tempfile::TempDir;
 use torr_test_support::program::{Ended, Running, torr, torr_command};
 use torr_test_support::script::{OK, Script, answering};
 
+/// The descriptor set of a file with the method `C` of the service `a.B`.
+const DESCRIPTORS: &str = "\x0a\x2f\x0a\x07a.proto\x12\x01a\x22\x03\x0a\x01M\x32\x14\x0a\x01B\x12\x0f\x0a\x01C\x12\x04.a.M\
+    \x1a\x04.a.M\x62\x06proto3";
+
 /// A folder with these files.
 fn folder(files: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
@@ -37,8 +41,10 @@ fn a_plan_is_the_command_line_that_it_was_made_of() {
         ("a.hurl", "GET http://{{h}}/\n"),
         ("b.hurl", "GET http://b/\n"),
         ("v", "x=2\n"),
+        ("a.proto", "syntax = \"proto3\"; package a; message M {} service B { rpc C(M) returns (M); }"),
+        ("a.binpb", DESCRIPTORS),
     ]);
-    let url = "http://127.0.0.1:9/a";
+    let (url, call) = ("http://127.0.0.1:9/a", "grpc://127.0.0.1:9/a.B/C");
     let mut seen = BTreeSet::new();
     for args in [
         &[url, "-c", "7", "-t", "2", "-d", "30s", "-n", "5k", "--warmup", "2s", "--think", "50ms..150ms", "-q"][..],
@@ -87,6 +93,22 @@ fn a_plan_is_the_command_line_that_it_was_made_of() {
         &[url, "--tlsv1.3", "--cacert", "c", "--unix-socket", "/run/x"],
         &[url, "--http2-prior-knowledge", "--streams", "8", "-x", "127.0.0.1:3128"],
         &["https://127.0.0.1:9/", "--http2"],
+        &[url, "--sse", "--until", "data == \"[DONE]\"", "--max-events", "5", "--idle-timeout", "10s"],
+        &[url, "--tokens", "openai", "--until", "event == end"],
+        &["ws://127.0.0.1:9/chat", "--listen", "--data", "x", "--until", "event == binary"],
+        &["ws://127.0.0.1:9/", "--data", "x", "--compressed", "--no-context-takeover"],
+        &[
+            "ws://127.0.0.1:9/",
+            "--data",
+            "x",
+            "--binary",
+            "--subprotocol",
+            "a",
+            "--subprotocol",
+            "b",
+            "--match",
+            "$.id",
+        ],
         &[url, "--expect-status", "200,2xx", "--expect-header", "A: ~b", "--expect-body", "hi", "--expect-body=-x"],
         &[
             url,
@@ -105,6 +127,21 @@ fn a_plan_is_the_command_line_that_it_was_made_of() {
             "--otlp",
             "http://o:4318",
         ],
+        &[
+            call,
+            "--proto",
+            "a.proto",
+            "--proto-path",
+            ".",
+            "--deadline",
+            "1s",
+            "--grpc-encoding",
+            "gzip",
+            "--streams",
+            "2",
+        ],
+        &[call, "--protoset", "a.binpb", "--data", "{}"],
+        &[call, "--reflection", "--fail-if", "grpc.UNAVAILABLE>0"],
         &[url, "--fail-if", "p99>50ms,errors>0.1%", "--fail-if", "rps<10"],
         &[url, "--dashboard"],
         &[url, "--dashboard=127.0.0.1:8089", "--dashboard-cert", "c", "--dashboard-key", "k"],

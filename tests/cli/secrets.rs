@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use torr_test_support::nats::NatsServer;
 use torr_test_support::program::{Ended, Running, torr_command};
 use torr_test_support::script::{Client, OK, Script, answering};
-use torr_test_support::servers::free_port;
+use torr_test_support::servers::closed_port;
 
 /// A server that refuses every request, and sends it back in its status line, a field and the content, spelled in several ways.
 fn echo() -> Script {
@@ -224,7 +224,7 @@ fn no_output_of_any_command_has_the_secrets_of_its_url() {
             has_none(&all, &OF_THE_URL);
         }
     }
-    let nowhere = format!("127.0.0.1:{}", free_port());
+    let nowhere = format!("127.0.0.1:{}", closed_port());
     for line in ["TARGET|-n1|--junit|x.out", "QUERY|-n1|--junit|x.out", "limit|QUERY", "once|QUERY", "doctor|QUERY"] {
         let (ended, all) = with_secret_url(folder.path(), line, &nowhere);
         assert!(ended.code == Some(3) && all.contains("127.0.0.1"), "{line}: {ended:?}");

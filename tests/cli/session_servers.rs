@@ -6,7 +6,7 @@ use torr_test_support::certificates::self_signed;
 use torr_test_support::program::{Ended, Running, torr_command};
 use torr_test_support::result::{adds_up, count};
 use torr_test_support::script::{Client, Script};
-use torr_test_support::servers::{Nginx, free_port};
+use torr_test_support::servers::{Nginx, closed_port};
 
 /// A login at one server, whose token opens the other one, and back.
 const LOGIN_AND_API: &str = r#"POST http://{{auth}}/login
@@ -134,7 +134,7 @@ fn a_server_that_is_down_fails_its_entries_alone() {
 #[test]
 fn the_server_that_refuses_is_named() {
     let server = auth();
-    let refused = format!("127.0.0.1:{}", free_port());
+    let refused = format!("127.0.0.1:{}", closed_port());
     let file = format!("GET http://{refused}/\nHTTP 200\nGET http://{}/\nHTTP 200\n", server.address);
     let ended = torr(&file, &["a.hurl", "-n", "5", "-c", "2", "-q"]);
     assert_eq!(ended.code, Some(3), "{ended:?}");

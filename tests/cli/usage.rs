@@ -3,7 +3,7 @@
 use crate::help::assert_fits;
 use torr_test_support::program::{Running, torr, torr_command, torr_json, torr_path};
 use torr_test_support::script::{OK, Script, answering};
-use torr_test_support::servers::free_port;
+use torr_test_support::servers::closed_port;
 use torr_test_support::terminal::Terminal;
 use torr_test_support::wait_until;
 
@@ -177,7 +177,7 @@ fn an_interval_log_is_found_unwritable_before_the_run_and_replaced_only_by_one()
     let log = folder.path().join("run.hlog");
     std::fs::write(&log, "former").expect("a file can be written");
     let path = log.to_str().expect("it is text");
-    let ended = torr(&[&format!("http://127.0.0.1:{}/", free_port()), "-n", "10", "--hlog", path]);
+    let ended = torr(&[&format!("http://127.0.0.1:{}/", closed_port()), "-n", "10", "--hlog", path]);
     assert_eq!(ended.code, Some(3), "{ended:?}");
     assert_eq!(std::fs::read_to_string(&log).expect("it is there"), "former");
     let ended = torr(&[&server.url(), "-n", "10", "-c", "1", "-q", "--hlog", path]);
@@ -188,7 +188,7 @@ fn an_interval_log_is_found_unwritable_before_the_run_and_replaced_only_by_one()
 
 #[test]
 fn a_target_that_cannot_be_reached_is_exit_code_3() {
-    let refused = format!("http://127.0.0.1:{}/", free_port());
+    let refused = format!("http://127.0.0.1:{}/", closed_port());
     for (url, why) in [(refused.as_str(), "connection refused"), ("http://no-such-host.invalid/", "cannot resolve")] {
         for rest in [&["-d", "30s"][..], &["-n", "1000000"], &["-n", "1", "-c", "50"]] {
             let ended = torr(&[rest, &[url]].concat());

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 use torr_test_support::program::{Ended, Running, run, torr, torr_command, torr_path};
 use torr_test_support::script::{Client, OK, Script, answering};
-use torr_test_support::servers::{Nginx, Serve, free_port};
+use torr_test_support::servers::{Nginx, Serve, closed_port};
 use torr_test_support::wait_until;
 
 const SITE: &str = "keepalive_requests 1000000; location / { return 200 \"<p>Hello, world!</p>\"; } \
@@ -146,7 +146,7 @@ fn bad_usage_has_the_exit_code_and_the_stream_of_wrk() {
         assert_eq!(shows_usage(&ours), shows_usage(&theirs), "{args:?}: {ours:?}");
         assert_eq!(ours.stderr.lines().count(), 1, "{args:?}: {ours:?}");
     }
-    let refused = torr_wrk(&[&format!("http://127.0.0.1:{}/", free_port())]);
+    let refused = torr_wrk(&[&format!("http://127.0.0.1:{}/", closed_port())]);
     assert!(refused.code == Some(1) && refused.stderr.contains("connection refused"), "{refused:?}");
     for (args, what) in [
         (&["-s", "post.lua", "http://127.0.0.1:1/", "--", "x"][..], "no such file"),

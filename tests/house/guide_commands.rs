@@ -15,6 +15,8 @@ use torr_test_support::servers::{Nginx, Serve};
 struct Servers {
     folder: tempfile::TempDir,
     serve: Serve,
+    /// With a WebSocket.
+    router: Serve,
     tls: Nginx,
     proxy: Script,
     collector: Script,
@@ -29,7 +31,8 @@ impl Servers {
         let tls = Nginx::start_tls(&certificate, &key, &format!("listen unix:{}; {hello}", socket.display()));
         let proxy = proxy(b"HTTP/1.1 200 Connection established\r\n\r\n");
         let collector = Script::start(answering(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
-        Self { folder, serve: Serve::start(&[]), tls, proxy, collector }
+        let router = Serve::start(&["--router", "true"]);
+        Self { folder, serve: Serve::start(&[]), router, tls, proxy, collector }
     }
 
     /// Returns a text with the addresses of these servers instead of the guide's.
@@ -37,6 +40,7 @@ impl Servers {
         let port = self.serve.address.rsplit(':').next().expect("it has a port");
         let file = |name: &str| self.folder.path().join(name).display().to_string();
         let text = text.replace("localhost:3000", &self.serve.address).replace("127.0.0.1:8080", &self.serve.address);
+        let text = text.replace("127.0.0.1:8082", &self.router.address);
         let text = text.replace("127.0.0.1:8081", &self.serve.address).replace("/graphql", "/echo");
         text.replace(".test:8080", &format!(".test:{port}"))
             .replace("127.0.0.1:8443", &self.tls.address)
@@ -239,13 +243,14 @@ fn judge(page: &str, command: &str, here: &str, ended: &Ended) {
 }
 
 /// Pages whose commands other tests run (`session_guide`, `script_sessions`, `import_guide`, `fleet_guide`, `documentation`,
-/// `serve_docs`), and two that have none of `torr`.
-const ELSEWHERE: [&str; 9] = [
+/// `serve_docs`, `grpc`), and two that have none of `torr`.
+const ELSEWHERE: [&str; 10] = [
     "docs/sessions.md",
     "docs/scripts.md",
     "docs/import.md",
     "docs/fleet.md",
     "docs/from-axum.md",
+    "docs/grpc.md",
     "docs/why-believe-it.md",
     "docs/serve/configuration.md",
     "docs/serve/edge.md",
@@ -275,7 +280,7 @@ fn the_commands_of_the_guide_work() {
 fn pages_begin_with_a_command_and_the_guide_stays_small() {
     let pages = pages();
     let words: usize = pages.iter().map(|(_, text)| text.split_whitespace().count()).sum();
-    assert!(pages.len() <= 34 && words <= 42_500, "{} pages with {words} words", pages.len());
+    assert!(pages.len() <= 37 && words <= 46_000, "{} pages with {words} words", pages.len());
     for (name, text) in &pages {
         let begins = text.lines().take(9).any(|line| line.starts_with("```"));
         assert!(begins, "{name} does not begin with a command");

@@ -9,7 +9,7 @@ use torr_test_support::measured::measured;
 use torr_test_support::program::{Running, torr, torr_command};
 use torr_test_support::quiet;
 use torr_test_support::script::{OK, Script, answering};
-use torr_test_support::servers::free_port;
+use torr_test_support::servers::closed_port;
 use torr_test_support::wait_until;
 use torr_test_support::{alone, beside};
 
@@ -220,7 +220,7 @@ fn an_interruption_reports_what_is_known() {
 #[test]
 fn mistakes_get_one_line() {
     let _beside = beside();
-    let unvouched = format!("http://127.0.0.1:{}/", free_port());
+    let unvouched = format!("http://127.0.0.1:{}/", closed_port());
     let cases: [(&[&str], i32, &str); 6] = [
         (&[&unvouched], 3, "cannot connect"),
         (&[&unvouched, "--slo", "p99>50ms"], 2, "'p99<=50ms'"),

@@ -47,6 +47,11 @@ impl Echo {
         Self { origin: format!("http://{address}"), arrived }
     }
 
+    /// Returns whether there was a request for a target since the last call of [`take`](Self::take).
+    pub fn has(&self, target: &str) -> bool {
+        self.arrived.lock().expect("no thread panics with it").iter().any(|request| request.target == target)
+    }
+
     /// Returns the requests since the last call.
     pub fn take(&self) -> Vec<Arrived> {
         std::mem::take(&mut self.arrived.lock().expect("no thread panics with it"))

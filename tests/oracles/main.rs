@@ -1,8 +1,8 @@
 //! The importers against the programs whose files they read: each program and `torr once` send the same requests to one echo server.
 //!
-//! And scripts of k6, run by k6 and by `torr k6`.
+//! And scripts of k6, run by k6 and by `torr k6`, and WebSockets of node.
 //!
-//! curl's tests run with all others. Those of newman, JMeter and k6 need programs that `tests/oracles/install` installs for `./test full`.
+//! curl's tests run with all others. Those of newman, JMeter, k6 and node's `ws` need programs that `tests/oracles/install` installs for `./test full`.
 
 mod compare;
 mod curl;
@@ -11,3 +11,4 @@ mod jmeter;
 mod k6;
 mod newman;
 mod walk;
+mod websocket;

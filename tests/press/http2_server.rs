@@ -18,10 +18,25 @@ use tokio::task::{LocalSet, spawn_local};
 pub enum Reply {
     /// A status, fields, a body, and fields behind it.
     Response(u16, Vec<(&'static str, String)>, Bytes, Option<&'static str>),
+    /// A status, fields, a body, and several fields behind it.
+    Trailers(u16, Vec<(&'static str, String)>, Bytes, Vec<(&'static str, String)>),
+    /// Fields, pieces of content with a time between them, and their end.
+    Pieces(Vec<(&'static str, String)>, Vec<Bytes>, Duration, End),
     /// A reset.
     Reset(Reason),
     /// Nothing, ever.
     Silence,
+}
+
+/// The end of pieces of content.
+#[derive(Debug, Clone)]
+pub enum End {
+    /// Fields behind them.
+    Trailers(Vec<(&'static str, String)>),
+    /// A reset.
+    Reset(Reason),
+    /// None: the stream stays open.
+    Never,
 }
 
 impl Reply {
@@ -60,11 +75,26 @@ pub struct Manner {
     pub takes: Duration,
     /// The reply to the n-th request.
     pub reply: Arc<dyn Fn(usize) -> Reply + Send + Sync>,
+    /// The reply to a request with this path and this content, instead of `reply`.
+    pub by_content: Option<Arc<ByContent>>,
 }
+
+/// A reply to a path and content.
+pub type ByContent = dyn Fn(&str, &[u8]) -> Reply + Send + Sync;
 
 impl Manner {
     pub fn new(reply: impl Fn(usize) -> Reply + Send + Sync + 'static) -> Self {
-        Self { settings: Builder::new(), most: usize::MAX, takes: Duration::ZERO, reply: Arc::new(reply) }
+        Self {
+            settings: Builder::new(),
+            most: usize::MAX,
+            takes: Duration::ZERO,
+            reply: Arc::new(reply),
+            by_content: None,
+        }
+    }
+
+    pub fn by_content(reply: impl Fn(&str, &[u8]) -> Reply + Send + Sync + 'static) -> Self {
+        Self { by_content: Some(Arc::new(reply)), ..Self::new(|_| Reply::Silence) }
     }
 }
 
@@ -114,11 +144,12 @@ async fn serve(socket: TcpStream, manner: Manner, seen: Arc<Seen>) {
     while let Some(Ok((request, respond))) = connection.accept().await {
         let nth = seen.requests.fetch_add(1, Ordering::SeqCst);
         let (reply, takes, seen) = ((manner.reply)(nth), manner.takes, Arc::clone(&seen));
+        let by_content = manner.by_content.clone();
         spawn_local(async move {
             if !takes.is_zero() {
                 tokio::time::sleep(takes).await;
             }
-            send_reply(request, respond, reply, seen).await;
+            send_reply(request, respond, reply, by_content, seen).await;
         });
         streams += 1;
         if streams == manner.most {
@@ -127,9 +158,20 @@ async fn serve(socket: TcpStream, manner: Manner, seen: Arc<Seen>) {
     }
 }
 
-async fn send_reply(request: Request<RecvStream>, mut respond: SendResponse<Bytes>, reply: Reply, seen: Arc<Seen>) {
+async fn send_reply(
+    request: Request<RecvStream>,
+    mut respond: SendResponse<Bytes>,
+    reply: Reply,
+    by_content: Option<Arc<ByContent>>,
+    seen: Arc<Seen>,
+) {
     let (head, mut body) = request.into_parts();
+    let path = head.uri.path().to_owned();
     seen.first.lock().expect("nobody panics with it").get_or_insert(Request::from_parts(head, ()));
+    let reply = match by_content {
+        None => reply,
+        Some(by_content) => by_content(&path, &whole(&mut body, &seen).await),
+    };
     let (status, fields, content, behind) = match reply {
         Reply::Reset(reason) => return respond.send_reset(reason),
         Reply::Silence => {
@@ -137,27 +179,79 @@ async fn send_reply(request: Request<RecvStream>, mut respond: SendResponse<Byte
             seen.resets.fetch_add(1, Ordering::SeqCst);
             return;
         }
-        Reply::Response(status, fields, content, behind) => (status, fields, content, behind),
+        Reply::Pieces(fields, pieces, between, end) => {
+            whole(&mut body, &seen).await;
+            return send_pieces(respond, fields, pieces, between, end, &seen).await;
+        }
+        Reply::Response(status, fields, content, behind) => {
+            (status, fields, content, behind.map(|name| vec![(name, "x".to_owned())]))
+        }
+        Reply::Trailers(status, fields, content, behind) => (status, fields, content, Some(behind)),
     };
-    while let Some(Ok(piece)) = body.data().await {
-        seen.body.fetch_add(piece.len(), Ordering::SeqCst);
-        let _ = body.flow_control().release_capacity(piece.len());
-    }
-    let mut response = Response::builder().status(status);
-    for (name, value) in fields {
-        response = response.header(name, value);
-    }
-    let response = response.body(()).expect("a test gives valid fields");
+    whole(&mut body, &seen).await;
+    let response = head_of(status, fields);
     let is_all = content.is_empty() && behind.is_none();
     let Ok(mut stream) = respond.send_response(response, is_all) else { return };
     if !content.is_empty() {
         let _ = stream.send_data(content, behind.is_none());
     }
     if let Some(behind) = behind {
-        let mut fields = HeaderMap::new();
-        fields.insert(behind, "x".parse().expect("it is a value"));
-        let _ = stream.send_trailers(fields);
+        let _ = stream.send_trailers(trailers(behind));
     }
     // The content is sent as the client takes it, as long as this sender is not dropped.
     let _ = std::future::poll_fn(|context| stream.poll_reset(context)).await;
+}
+
+/// Sends pieces of content until their end, or until the client resets the stream.
+async fn send_pieces(
+    mut respond: SendResponse<Bytes>,
+    fields: Vec<(&'static str, String)>,
+    pieces: Vec<Bytes>,
+    between: Duration,
+    end: End,
+    seen: &Seen,
+) {
+    let Ok(mut stream) = respond.send_response(head_of(200, fields), false) else { return };
+    for (nth, piece) in pieces.into_iter().enumerate() {
+        if nth > 0 {
+            tokio::time::sleep(between).await;
+        }
+        if stream.send_data(piece, false).is_err() {
+            break;
+        }
+    }
+    match end {
+        End::Trailers(behind) => drop(stream.send_trailers(trailers(behind))),
+        End::Reset(reason) => {
+            // A reset takes back what is not sent yet.
+            tokio::time::sleep(between).await;
+            return stream.send_reset(reason);
+        }
+        End::Never => {}
+    }
+    if std::future::poll_fn(|context| stream.poll_reset(context)).await.is_ok() {
+        seen.resets.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+fn head_of(status: u16, fields: Vec<(&'static str, String)>) -> Response<()> {
+    let response = Response::builder().status(status);
+    let response = fields.into_iter().fold(response, |response, (name, value)| response.header(name, value));
+    response.body(()).expect("a test gives valid fields")
+}
+
+fn trailers(behind: Vec<(&'static str, String)>) -> HeaderMap {
+    let value = |value: String| value.parse().expect("it is a value");
+    behind.into_iter().map(|(name, text)| (name.parse().expect("it is a name"), value(text))).collect()
+}
+
+/// Returns the content that is left.
+async fn whole(body: &mut RecvStream, seen: &Seen) -> Vec<u8> {
+    let mut content = Vec::new();
+    while let Some(Ok(piece)) = body.data().await {
+        seen.body.fetch_add(piece.len(), Ordering::SeqCst);
+        content.extend_from_slice(&piece);
+        let _ = body.flow_control().release_capacity(piece.len());
+    }
+    content
 }

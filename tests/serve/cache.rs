@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use torr_test_support::client::{Client, ClientResponse};
 use torr_test_support::databases::{Make, Outside, PASSWORD, Server, shared};
 use torr_test_support::program::torr;
-use torr_test_support::servers::{Serve, free_port};
+use torr_test_support::servers::{Serve, closed_port};
 use torr_test_support::wait_until;
 
 fn json(response: &ClientResponse) -> Value {
@@ -165,7 +165,7 @@ fn redis_goes_and_comes_back() {
 #[test]
 fn an_unusable_cache_is_reported_in_one_line() {
     let wrong = shared(Make::Redis).url_with("secret", "0");
-    let nowhere = format!("redis://:{}@127.0.0.1:{}/0", PASSWORD.replace(' ', "%20"), free_port());
+    let nowhere = format!("redis://:{}@127.0.0.1:{}/0", PASSWORD.replace(' ', "%20"), closed_port());
     for (url, code) in [("memcached://x", 2), (&*wrong, 2), (&*nowhere, 3)] {
         let ended = torr(&["serve", "--listen", "127.0.0.1:0", "--cache", url]);
         let line = ended.stderr.strip_suffix('\n').unwrap_or_default();

@@ -10,7 +10,7 @@ use torr_test_support::databases::{Make, Outside, PASSWORD, Server, shared};
 use torr_test_support::metrics::Metrics;
 use torr_test_support::program::{Running, torr, torr_command, torr_json};
 use torr_test_support::result::{adds_up, count};
-use torr_test_support::servers::{Serve, free_port};
+use torr_test_support::servers::{Serve, closed_port, free_port};
 use torr_test_support::wait_until;
 
 const PATHS: [&str; 3] = ["/db/raw", "/queries/model?queries=3", "/updates/builder?queries=3"];
@@ -225,7 +225,7 @@ fn a_table_that_goes_is_a_500() {
 #[test]
 fn invalid_databases_are_reported_in_one_line_before_serving() {
     let (postgres, mariadb) = (shared(Make::Postgres), shared(Make::MariaDb));
-    let (foreign, nowhere) = (postgres.new_database(), format!("mysql://torr:secret@127.0.0.1:{}/x", free_port()));
+    let (foreign, nowhere) = (postgres.new_database(), format!("mysql://torr:secret@127.0.0.1:{}/x", closed_port()));
     Outside::new(&foreign).run("CREATE TABLE world (mine INTEGER)");
     for (url, code, words) in [
         ("oracle://u:secret@h/d", 2, &["use sqlite::memory:, sqlite:FILE, mysql://"][..]),

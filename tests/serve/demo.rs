@@ -2,7 +2,7 @@
 
 use std::process::Command;
 use torr_test_support::program::{Running, torr, torr_command, torr_path};
-use torr_test_support::servers::free_port;
+use torr_test_support::servers::closed_port;
 use torr_test_support::terminal::Terminal;
 use torr_test_support::wait_until;
 
@@ -10,7 +10,7 @@ use torr_test_support::wait_until;
 fn an_unusable_database_is_reported_in_one_line() {
     for (url, code, text) in [
         ("oracle://u:hidden@h/d".to_owned(), 2, "unknown database"),
-        (format!("mysql://u:hidden@127.0.0.1:{}/d", free_port()), 3, "cannot use the database"),
+        (format!("mysql://u:hidden@127.0.0.1:{}/d", closed_port()), 3, "cannot use the database"),
     ] {
         let ended = torr(&["demo", "--quick", "--database", &url]);
         assert_eq!((ended.code, ended.stderr.lines().count()), (Some(code), 1), "{url}: {ended:?}");
@@ -21,7 +21,7 @@ fn an_unusable_database_is_reported_in_one_line() {
 
 #[test]
 fn the_first_line_says_that_the_server_starts() {
-    let url = format!("mysql://u@127.0.0.1:{}/d", free_port());
+    let url = format!("mysql://u@127.0.0.1:{}/d", closed_port());
     let (screen, code) = Terminal::run(120, &format!("{} demo --quick --database {url}", torr_path())).end();
     assert_eq!(code, Some(3), "{screen:?}");
     assert!(screen.output.contains("the server starts, with a database of 100,000 rows"), "{screen:?}");

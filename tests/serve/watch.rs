@@ -13,7 +13,7 @@ use torr_test_support::databases::{Make, shared};
 use torr_test_support::metrics::Metrics;
 use torr_test_support::program::{torr, torr_command, torr_json};
 use torr_test_support::script::Script;
-use torr_test_support::servers::{Nginx, Serve, free_port};
+use torr_test_support::servers::{Nginx, Serve, closed_port};
 use torr_test_support::supervised::Supervised;
 use torr_test_support::wait_until;
 
@@ -306,7 +306,7 @@ fn nothing_is_offered_to_other_machines_without_a_token() {
 
 #[test]
 fn what_cannot_be_watched_is_said_in_a_line() {
-    let (server, unused) = (Serve::start(&[]), free_port());
+    let (server, unused) = (Serve::start(&[]), closed_port());
     let only = port(&server.address).to_string();
     let (open, narrow) = (watch(&[]), watch(&["--port", &only]));
     let refused = |address: &str, port| match RemoteWatch::connect(address, None, port) {

@@ -1,10 +1,14 @@
 //! One part of an exchange, done over and over: `torr-counts CASE TIMES`. `tests/counts.rs` counts its instructions.
 
+mod http2;
+mod websocket;
+
 use std::hint::black_box;
 use std::process::ExitCode;
 use torr_gauge::Latency;
 use torr_gauge::statuses::Statuses;
 use torr_press::{FailedResponseBuffer, Http1, InFlight, Protocol, Requests, Source, Target};
+use torr_wire::event_stream::EventReader;
 use torr_wire::request::{self, Limits};
 use torr_wire::response::{HeadCache, ResponseReader};
 use torr_wire::{WireError, encode};
@@ -14,6 +18,8 @@ const REQUEST: &[u8] =
     b"GET /benchmark HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nUser-Agent: torr/0.1.0\r\nAccept: */*\r\n\r\n";
 const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\nContent-Type: text/html\r\nServer: torr\r\n\
     Date: Thu, 01 Jan 2026 00:00:00 GMT\r\n\r\n<p>Hello, world!</p>";
+/// An event of `torr serve`.
+const EVENT: &[u8] = b"data: {\"n\":10}\n\n";
 /// The server has these ready, made once a second.
 const STAMP: &[u8] = b"Server: torr\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\n";
 /// The server's defaults.
@@ -29,9 +35,16 @@ fn main() -> ExitCode {
         "encode-request" => encode_request(times),
         "encode-response-head" => encode_response_head(times),
         "session" => session(times),
+        "session-http2" => return exit_code(&http2::exchange(times)),
+        "session-websocket" => return exit_code(&websocket::exchange(times)),
+        "event" => event(times),
         "record" => record(times),
         _ => return ExitCode::from(2),
     };
+    exit_code(&done)
+}
+
+fn exit_code<E>(done: &Result<(), E>) -> ExitCode {
     if done.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -102,6 +115,17 @@ fn session(times: u64) -> Result<(), WireError> {
         black_box(&outcome);
         assert!(outcome.is_ok_and(|(_, outcome)| outcome.is_some()), "the answer is whole");
     }
+    Ok(())
+}
+
+/// The events of a stream, each in a piece of its own.
+fn event(times: u64) -> Result<(), WireError> {
+    let mut reader = EventReader::counting();
+    let mut events = 0;
+    for _ in 0..times {
+        reader.read(black_box(EVENT), |event| events += u64::from(black_box(event).is_whole));
+    }
+    assert_eq!(events, times, "each piece is an event");
     Ok(())
 }
 

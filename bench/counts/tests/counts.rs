@@ -8,8 +8,17 @@ use std::process::{Command, Output};
 use torr_test_support::required::cannot_run;
 
 /// The cases of the program.
-const CASES: [&str; 6] =
-    ["parse-request", "parse-response", "encode-request", "encode-response-head", "session", "record"];
+const CASES: [&str; 9] = [
+    "parse-request",
+    "parse-response",
+    "encode-request",
+    "encode-response-head",
+    "session",
+    "session-http2",
+    "session-websocket",
+    "event",
+    "record",
+];
 /// Done so often and twice as often, the difference has nothing of the start in it.
 const TIMES: u64 = 2_000;
 /// How far a count may be from the archived one.

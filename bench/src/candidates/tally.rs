@@ -48,10 +48,15 @@ pub fn floor(out: &str) -> Option<Tally> {
     })
 }
 
+/// Returns how many requests or connections failed in a JSON result that has `errors` by kind.
+pub fn failed(result: &Value) -> Option<u64> {
+    Some(result["errors"].as_object()?.values().filter_map(Value::as_u64).sum())
+}
+
 /// Reads the output of `torr --json -`.
 pub fn torr(out: &str) -> Option<Tally> {
     let result: Value = serde_json::from_str(out).ok()?;
-    let failed = result["errors"].as_object()?.values().filter_map(Value::as_u64).sum();
+    let failed = failed(&result)?;
     let send_lag_p99_us = result["generator"]["send_lag_p99_us"].as_f64();
     Some(Tally { requests: result["requests"].as_u64()?, failed, floor: None, send_lag_p99_us })
 }
@@ -121,8 +126,7 @@ pub fn hey(out: &str) -> Option<Tally> {
 pub fn gcannon(out: &str) -> Option<Tally> {
     let result: Value = serde_json::from_str(out).ok()?;
     let requests = result["responses"].as_u64()?;
-    let errors: u64 = result["errors"].as_object()?.values().filter_map(Value::as_u64).sum();
-    let failed = errors + requests.checked_sub(result["status"]["2xx"].as_u64()?)?;
+    let failed = failed(&result)? + requests.checked_sub(result["status"]["2xx"].as_u64()?)?;
     Some(Tally { requests, failed, floor: None, send_lag_p99_us: None })
 }
 

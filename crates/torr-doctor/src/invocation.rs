@@ -91,7 +91,7 @@ impl Invocation {
     pub fn url_at(&self, address: &str) -> Option<String> {
         // The name of a file can look like a host.
         let url = self.url.as_deref().filter(|url| url.contains("://"))?;
-        Target::parse(url).ok().map(|target| target.plain_at(address))
+        Target::parse_any(url).ok().map(|target| target.plain_at(address))
     }
 
     /// Returns what to do before the printed commands can be run. Call it last: a command adds its variables when it is

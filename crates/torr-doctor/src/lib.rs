@@ -44,6 +44,7 @@ mod shell;
 mod simulation;
 mod spread;
 mod stops;
+mod streams;
 mod survey;
 #[cfg(test)]
 mod tables;

@@ -13,6 +13,7 @@ mod fleet;
 mod kept;
 mod seen;
 mod sessions;
+mod streams;
 #[cfg(test)]
 mod tests;
 mod wire;
@@ -56,6 +57,27 @@ const RULES: [(Kind, Rule); 24] = [
     (Kind::Other, failing::slow_connections),
 ];
 
+/// The rules about a run whose responses are streams, in their order. Those about response times are left out: how long a stream lasts
+/// tells nothing.
+const OF_STREAMS: [(Kind, Rule); 16] = [
+    (Kind::Other, fleet::rule),
+    (Kind::Other, streams::few),
+    (Kind::Other, kept::rule),
+    (Kind::Other, kept::failures),
+    (Kind::Other, failing::client_ports),
+    (Kind::Other, failing::refusals),
+    (Kind::Other, failing::errors),
+    (Kind::BusyOrWaits, behind::quota),
+    (Kind::BusyOrWaits, behind::database),
+    (Kind::Other, busy::disturbed),
+    (Kind::BusyOrWaits, busy::full_machine),
+    (Kind::BusyOrWaits, wire::link),
+    (Kind::BusyOrWaits, busy::one_side),
+    (Kind::Other, streams::connections),
+    (Kind::Other, streams::waiting),
+    (Kind::Other, streams::pace),
+];
+
 /// The subject of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -67,7 +89,7 @@ enum Kind {
 
 /// Names the factor that limited a run, or says that none did or that it does not know.
 pub fn passive(run: &RunResult) -> Finding {
-    let mut finding = RULES.iter().find_map(|(_, rule)| rule(run)).unwrap_or_else(|| unknown(run));
+    let mut finding = rules_of(run).iter().find_map(|(_, rule)| rule(run)).unwrap_or_else(|| unknown(run));
     if finding.headline == Headline::OthersUseCpu {
         finding.hypotheses = hypotheses(run);
         let best = finding.hypotheses.first().map(|best| best.factor);
@@ -89,11 +111,17 @@ pub fn passive(run: &RunResult) -> Finding {
     if is_locatable && !finding.advice.contains(&Advice::Diagnose) { finding.advice(Advice::Locate) } else { finding }
 }
 
+/// Returns the rules about a run, in their order.
+fn rules_of(run: &RunResult) -> &'static [(Kind, Rule)] {
+    if run.streams.is_some() { &OF_STREAMS } else { &RULES }
+}
+
 /// Returns what most likely limited a run that other programs disturbed: what the rules about busy and waiting servers find as if no other
 /// program had run.
 fn hypotheses(run: &RunResult) -> Vec<Hypothesis> {
     let is_applied = |(kind, _): &&(Kind, Rule)| *kind == Kind::BusyOrWaits;
-    let named = calm::run(run).and_then(|run| RULES.iter().filter(is_applied).find_map(|(_, rule)| rule(&run)));
+    let named =
+        calm::run(run).and_then(|run| rules_of(&run).iter().filter(is_applied).find_map(|(_, rule)| rule(&run)));
     named.into_iter().map(|finding| Hypothesis { factor: finding.factor, readings: 1, of: 1 }).collect()
 }
 

@@ -93,6 +93,7 @@ impl Setting {
             tls: plan.target.tls,
             // A session may change anything, and no other request stands for it.
             is_read_only: plan.work.users().is_none()
+                && !plan.work.is_websocket()
                 && options.body.is_none()
                 && options.method.as_deref().is_none_or(|method| ["GET", "HEAD"].contains(&method)),
             accepts_compressed: options.compressed,
@@ -100,7 +101,7 @@ impl Setting {
             has_second_source: loopback && plan.sources.is_empty() && connections >= 2 && agents.is_none(),
             is_plain: !plan.protocol.http2 && plan.addresses.iter().all(|address| address.tcp().is_some()),
             same_machine: sees_here && agents.is_none_or(Agents::are_here),
-            has_null: has_null && !plan.protocol.http2 && plan.depth == 1,
+            has_null: has_null && !plan.work.is_websocket() && !plan.protocol.http2 && plan.depth == 1,
             max_rate: assignment.max_rate,
             budget_s: assignment.budget.as_secs_f64(),
             timeout_s: plan.timeout.as_secs_f64(),

@@ -42,6 +42,8 @@ pub const FULL_THREAD_USES: f64 = 0.4;
 pub const MOSTLY_WAITS: f64 = 0.5;
 /// The least waits of a thread that takes turns at a lock with others, as a share of those that each would have if all had as many.
 pub const TAKES_ITS_TURN: f64 = 0.2;
+/// The mean share of their time for which threads that seem to contend for a lock wait for events, from which they lack work.
+pub const LACKS_WORK: f64 = 0.1;
 /// The mean number of contending threads past a lock from which one of them is seen to hold it.
 pub const SEEN_PAST_LOCK: f64 = 0.5;
 /// The ratio of two response times, that of single requests with pauses between them to that of requests back to back, from which the
@@ -438,6 +440,20 @@ pub const PASSIVE_THREADS: (f64, f64) = (1.5, 0.5);
 pub const FEW_IN_HAND: f64 = 0.4;
 /// The share of the generator's connections below which a pool is smaller than the demand.
 pub const SMALL_POOL: f64 = 0.5;
+
+// Streams of events in a single run.
+/// The median time to the first event as a multiple of the least, and the microseconds beyond it, from which streams wait for each
+/// other: twice or more is what an uneven load of a language model does to equal requests.
+pub const FIRST_EVENT_WAITS: (f64, f64) = (3.0, 20_000.0);
+/// The 99th percentile of the gaps between events as a multiple of the median, and microseconds beyond that, up to which events come
+/// at an even pace.
+pub const STEADY_GAPS: (f64, f64) = (2.0, 10_000.0);
+
+// Streams of events in a closed loop.
+/// The share of the wanted streams that may wait for a first event beyond what chance explains.
+pub const STREAMS_WAIT: f64 = 0.03;
+/// The standard deviations of a random count that are no queue of streams.
+pub const STREAMS_DEVIATIONS: f64 = 4.0;
 
 // Schedules that were kept.
 /// The backlog at the end of a run as a multiple of the requests that were in flight on average. Little's law makes it 1 where the

@@ -176,15 +176,15 @@ pub fn throttled(signals: Option<&Signals>) -> Option<&QuotaUse> {
 
 /// Returns the slow hundredth of the responses of a rate that was kept, if it is far from the others.
 pub fn tail(run: &RunResult) -> Option<Fact> {
-    let latency = run.latency_us?;
-    let (p50, p99) = (latency.p50?.max(1) as f64, latency.p99? as f64);
+    let waits = run.waits_us()?;
+    let (p50, p99) = (waits.p50?.max(1) as f64, waits.p99? as f64);
     (p99 >= TAIL.0 * p50 && p99 - p50 >= TAIL.1).then_some(Fact::Tail { p50_s: p50 / 1e6, p99_s: p99 / 1e6 })
 }
 
 /// Returns the times in which no response came on any connection, if there were several, each long enough for many responses, and if it was
-/// not the generator that paused.
+/// not the generator that paused. Streams may have their events at the same moments by design.
 pub fn stalls(run: &RunResult) -> Option<Fact> {
-    let stalls = run.stalls.filter(|stalls| stalls.count >= STALLS)?;
+    let stalls = run.stalls.filter(|stalls| stalls.count >= STALLS && run.streams.is_none())?;
     let mean_s = stalls.total_s / stalls.count as f64;
     let is_own = run.generator.send_lag_p99_us.is_some_and(|lag| lag as f64 / 1e6 >= OWN_PAUSE * mean_s);
     let expected = run.rps * mean_s;

@@ -3,11 +3,13 @@
 mod args;
 mod env;
 pub mod layout;
+mod mistake;
 mod option_rows;
 mod option_values;
 mod run_args;
 mod usage;
 
 pub use args::{Command, parse};
+pub use mistake::Mistake;
 pub use run_args::{LogArgs, OutputArg, RunArgs, SummaryMode};
 pub use usage::USAGE;

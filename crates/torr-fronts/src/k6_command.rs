@@ -9,6 +9,8 @@ use std::process::ExitCode;
 
 /// The exit code of a command line that cannot be used, which k6 has for all errors without a code of their own.
 const OTHER_ERROR: u8 = 255;
+/// The exit code of a variable that is wrong: it is a part of the configuration.
+const WRONG_SETTING: u8 = 104;
 
 /// Runs the command line.
 pub(crate) fn run<H: Host>(args: Vec<OsString>, host: &mut H) -> Result<ExitCode, FrontError> {
@@ -28,7 +30,7 @@ pub(crate) fn run<H: Host>(args: Vec<OsString>, host: &mut H) -> Result<ExitCode
         Ok(Command::Inspect(args)) => host.k6(*args, true),
         Err(error) => {
             eprintln!("k6: {}", error.message);
-            Ok(ExitCode::from(OTHER_ERROR))
+            Ok(ExitCode::from(if error.is_of_variable { WRONG_SETTING } else { OTHER_ERROR }))
         }
     }
 }

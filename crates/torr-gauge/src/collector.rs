@@ -12,6 +12,7 @@ use crate::sessions::{SessionCounts, SessionFacts, SessionsEnded};
 use crate::stalls::StallFinder;
 use crate::steal::StealMeter;
 use crate::steering::SteeringEvent;
+use crate::streams::Streams;
 use crate::validity::{self, UnreportedFacts};
 use crate::{CpuUse, Latency, Sample};
 use std::collections::BTreeMap;
@@ -135,9 +136,13 @@ pub struct Progress {
     pub errors: u64,
     /// The number of sessions of virtual users that ended so far.
     pub sessions: SessionsEnded,
+    /// The events of streams received so far.
+    pub events: u64,
+    /// The events per second in the last interval.
+    pub events_per_s: f64,
     /// The responses per second in the last interval.
     pub rps: f64,
-    /// The 99th percentile in the last interval, in microseconds.
+    /// The 99th percentile of `latency` in microseconds.
     pub p99_us: Option<u64>,
     /// The number of open connections at the end of the last interval.
     pub connections: u64,
@@ -263,8 +268,12 @@ impl Collector {
         self.stalls.push(self.interval.as_secs_f64() * interval as f64, end_s, sample.activity);
         self.total.add(&sample);
         let (requests, errors) = (sample.completed(), sample.failed());
-        let latency = sample.latency();
-        let counts = IntervalCounts { requests, errors, sessions: sample.sessions, cpu };
+        let streams = sample.streams.as_deref();
+        // The length of a stream is by design: over time, the times between its events matter.
+        let latency = streams.map_or_else(|| sample.latency(), |streams| streams.gaps.clone());
+        let events = streams.map_or(0, |streams| streams.events);
+        let pushed = sample.websocket.as_deref().map_or(0, |websocket| websocket.pushed);
+        let counts = IntervalCounts { requests, errors, events, pushed, sessions: sample.sessions, cpu };
         self.series.push(round6(end_s), counts, &latency);
         let interval_s = self.interval.as_secs_f64();
         let connections = sample.open;
@@ -274,6 +283,8 @@ impl Collector {
             requests: self.total.completed(),
             errors: self.total.failed(),
             sessions: self.total.sessions,
+            events: self.total.streams.as_ref().map_or(0, |streams| streams.events),
+            events_per_s: events as f64 / interval_s,
             rps: requests as f64 / interval_s,
             p99_us: latency.quantile(0.99),
             connections,
@@ -322,6 +333,18 @@ impl Collector {
         self.threads.iter().map(cost).collect()
     }
 
+    /// Returns the streams so far, in a run whose responses are such.
+    fn streams(&self, facts: &RunFacts) -> Option<Streams> {
+        let streams = self.total.streams.as_ref()?;
+        // The threads' CPU time includes the warm-up.
+        let before =
+            self.warmup.as_ref().and_then(|warmup| warmup.streams.as_ref()).map_or(0, |streams| streams.events);
+        Some(Streams {
+            cpu_us_per_event: Generator::cpu_us_per_event(&facts.threads, streams.events + before),
+            ..streams.summary(&self.total.answered, facts.duration.as_secs_f64())
+        })
+    }
+
     /// Returns the result of the intervals that are complete so far. `facts` are those that are known.
     pub fn so_far(&self, facts: &RunFacts) -> RunResult {
         let duration_s = facts.duration.as_secs_f64();
@@ -335,6 +358,7 @@ impl Collector {
         // The age of an unfinished request may be near 0 and is not a minimum of response times.
         let latency_us = latency.summary().map(|s| Summary { min: shortest.unwrap_or(s.min), ..s });
         let of = |kind| total.failures.of(kind);
+        let (status, grpc) = total.status.by_name(facts.plan.is_grpc());
         // The threads' CPU time includes the warm-up.
         let all_answered = requests + self.warmup.as_ref().map_or(0, |warmup| warmup.answered.count());
         let mut result = RunResult {
@@ -348,7 +372,8 @@ impl Collector {
             requests,
             rps: round3(completed as f64 / duration_s.max(f64::MIN_POSITIVE)),
             duration_s: round6(duration_s),
-            status: total.status.iter().collect(),
+            status,
+            grpc,
             bytes: Bytes { sent: total.sent, received: total.received, body: total.body },
             errors: Errors {
                 connect: of(FailureKind::Connect),
@@ -408,6 +433,8 @@ impl Collector {
             checks: checks(&facts.checks, total),
             sessions: facts.sessions.as_ref().map(|sessions| sessions.summary(duration_s)),
             entries: facts.sessions.as_ref().map_or_else(Vec::new, |sessions| sessions.entries(duration_s)),
+            streams: self.streams(facts),
+            websocket: total.websocket.as_ref().map(|websocket| websocket.summary()),
             script: None,
             fleet: None,
             thresholds: Vec::new(),
@@ -446,6 +473,23 @@ fn causes(failures: &crate::sample::Failures) -> Vec<Cause> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::result::GRPC;
+
+    #[test]
+    fn calls_of_grpc_are_counted_by_name_and_by_the_status_of_http() {
+        let mut sample = Sample::default();
+        [200, 200, 614, 614, 614, 602, 503].into_iter().for_each(|status| sample.status.count(status));
+        sample.error_times.record(crate::error_times::ErrorClass::Status(614), 0);
+        let plan = PlanSummary { protocol: GRPC.into(), ..PlanSummary::default() };
+        let mut collector = Collector::new(1, Duration::from_secs(1));
+        collector.take(0, 0, &sample, true);
+        let run = collector.finish(RunFacts { plan, duration: Duration::from_secs(1), ..RunFacts::default() }).result;
+        assert_eq!(run.status.into_iter().collect::<Vec<_>>(), [(200, 6), (503, 1)]);
+        let calls: Vec<_> = run.grpc.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+        assert_eq!(calls, [("OK", 2), ("UNAVAILABLE", 3), ("UNKNOWN", 1)]);
+        assert_eq!((run.errors.status, run.error_times[0].grpc.as_deref()), (5, Some("UNAVAILABLE")));
+        assert_eq!(run.error_times[0].status, None);
+    }
 
     fn sample(requests: u64) -> Sample {
         let mut sample = Sample::default();

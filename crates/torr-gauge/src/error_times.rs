@@ -1,8 +1,10 @@
 //! The times of errors: the first and the last of each class.
 
 use crate::FailureKind;
+use crate::GrpcStatus;
 use crate::bounds::{Bounded, LONGEST_NS, OutOfBounds, at_most, within};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The class of an error.
@@ -10,7 +12,7 @@ use std::collections::BTreeMap;
 pub enum ErrorClass {
     /// A request without a complete response, by the step that failed.
     Kind(FailureKind),
-    /// A response with this status of 400 or more.
+    /// A response with this status of 400 or more; of gRPC, as [`GrpcStatus::counted_as`] has it.
     Status(u16),
 }
 
@@ -57,7 +59,11 @@ impl ErrorTimes {
                 },
                 status: match class {
                     ErrorClass::Kind(_) => None,
-                    ErrorClass::Status(status) => Some(status),
+                    ErrorClass::Status(status) => Some(status).filter(|status| GrpcStatus::of_count(*status).is_none()),
+                },
+                grpc: match class {
+                    ErrorClass::Kind(_) => None,
+                    ErrorClass::Status(status) => GrpcStatus::of_count(status).map(|status| status.name().into()),
                 },
                 count: span.count,
                 first_s: seconds(span.first),
@@ -81,13 +87,16 @@ impl Bounded for ErrorTimes {
 }
 
 /// The time span of the errors of one class.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ErrorSpan {
     /// The step that failed; `status` for a complete response with a status of 400 or more.
     pub kind: FailureKind,
     /// The status of 400 or more; `None` for other kinds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
+    /// The name of the status of gRPC; `None` for other errors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grpc: Option<Cow<'static, str>>,
     /// The number of errors.
     pub count: u64,
     /// The time of the first error in seconds since the measurement began.

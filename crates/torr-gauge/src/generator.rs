@@ -121,6 +121,12 @@ pub enum TimestampSource {
 }
 
 impl Generator {
+    /// Returns the CPU time in microseconds that the threads of a run used for each of so many events; `None` without any.
+    pub fn cpu_us_per_event(threads: &[ThreadCost], events: u64) -> Option<f64> {
+        let cpu: Duration = threads.iter().map(|thread| thread.cpu).sum();
+        (events > 0 && !threads.is_empty()).then(|| round3(cpu.as_secs_f64() * 1e6 / events as f64))
+    }
+
     /// Sums up the threads of a run with this number of responses and this send lag.
     pub fn of(threads: &[ThreadCost], requests: u64, lag: &Latency) -> Self {
         let sum = |part: fn(&ThreadCost) -> Duration| threads.iter().map(part).sum::<Duration>().as_secs_f64();

@@ -161,6 +161,13 @@ pub struct Summary {
     pub max: u64,
 }
 
+impl Summary {
+    /// Returns the median, or else the mean, in microseconds.
+    pub fn typical_us(&self) -> f64 {
+        self.p50.map_or(self.mean, |us| us as f64)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

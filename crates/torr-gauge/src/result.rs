@@ -19,7 +19,9 @@ use crate::sessions::{EntryResult, SessionSummary};
 use crate::sockets::Sockets;
 use crate::stalls::Stalls;
 use crate::steering::SteeringEvent;
+use crate::streams::Streams;
 use crate::verdict::Verdict;
+use crate::websocket::WebSockets;
 use script::ScriptResult;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -28,6 +30,9 @@ use validity::Validity;
 
 /// The version of [`RunResult`]. Fields may be added to it; what one means does not change.
 pub const SCHEMA: &str = "torr.run/1";
+
+/// The protocol of a plan whose requests are calls of gRPC.
+pub const GRPC: &str = "grpc";
 
 /// The result of one run. `started` = `requests` + [`Errors::unanswered`] + `unfinished`, always.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,6 +61,9 @@ pub struct RunResult {
     pub duration_s: f64,
     /// The number of responses by status code.
     pub status: BTreeMap<u16, u64>,
+    /// The number of calls of gRPC by the name of their status, such as `OK` or `UNAVAILABLE`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub grpc: BTreeMap<String, u64>,
     /// Traffic.
     pub bytes: Bytes,
     /// Failed requests by kind.
@@ -118,6 +126,12 @@ pub struct RunResult {
     /// The entries of the sessions, in the order of the files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<EntryResult>,
+    /// The streams, in a run whose responses are streams of events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<Streams>,
+    /// The WebSocket connections, in a run over such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub websocket: Option<WebSockets>,
     /// The metrics and checks of a script of k6.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<ScriptResult>,
@@ -140,6 +154,30 @@ impl RunResult {
     /// warming up included: what throughput is made of. Without a warm-up these are all of `requests`.
     pub fn completed(&self) -> u64 {
         self.requests + self.warmup.map_or(0, |warmup| warmup.carried)
+    }
+
+    /// Returns whether the server has responded to a request: completely, or with an event of a stream.
+    pub fn has_responses(&self) -> bool {
+        self.requests > 0 || self.streams.as_ref().is_some_and(|streams| streams.events > 0)
+    }
+
+    /// Returns the times by which the server is judged: to the responses, or to the first events where responses are streams, whose
+    /// lengths are by design.
+    pub fn waits_us(&self) -> Option<Summary> {
+        match &self.streams {
+            Some(streams) => streams.first_event_us,
+            None => self.latency_us,
+        }
+    }
+
+    /// Returns the number of units of the server's work within the measured time: responses, or events where responses are streams.
+    pub fn units(&self) -> u64 {
+        self.streams.as_ref().map_or_else(|| self.completed(), |streams| streams.events)
+    }
+
+    /// Returns the number of requests that nothing had come back for when the run ended: of streams, those without an event.
+    pub fn waiting(&self) -> u64 {
+        self.unfinished.saturating_sub(self.streams.as_ref().map_or(0, |streams| streams.open))
     }
 
     /// Sets the number of requests started to that of the known ends, where requests were begun whose ends are not known.
@@ -204,7 +242,7 @@ pub struct PlanSummary {
     pub coalesce_s: Option<f64>,
     /// Whether connections are used again.
     pub keep_alive: bool,
-    /// The protocol, such as `http/1.1`.
+    /// The protocol: `http/1.1`, `h2`, or `grpc`.
     pub protocol: String,
     /// The method.
     pub method: String,
@@ -213,6 +251,9 @@ pub struct PlanSummary {
     /// Whether rate or connections went in stages.
     #[serde(default, skip_serializing_if = "is_false")]
     pub staged: bool,
+    /// The stages of the rate, in an open loop that has any; empty where an operator changed the load.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<RateStage>,
     /// The number of requests in flight on each connection: pipelined, or streams of HTTP/2.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub depth: u16,
@@ -225,6 +266,17 @@ pub struct PlanSummary {
     /// The number of requests that a connection carried before it was closed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub requests_per_connection: Option<u64>,
+}
+
+/// A stage of an open loop, in which the rate goes in a straight line.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RateStage {
+    /// The length in seconds.
+    pub length_s: f64,
+    /// The rate at its beginning, per second.
+    pub from: f64,
+    /// The rate at its end, per second.
+    pub to: f64,
 }
 
 fn one() -> u16 {
@@ -299,6 +351,11 @@ impl PlanSummary {
         !self.staged
     }
 
+    /// Whether requests are calls of gRPC.
+    pub fn is_grpc(&self) -> bool {
+        self.protocol == GRPC
+    }
+
     /// Whether requests are due on a schedule, whatever the service does: an open loop.
     pub fn is_scheduled(&self) -> bool {
         self.arrivals.is_some() || self.rate.is_some()
@@ -346,7 +403,7 @@ pub struct Errors {
     pub write: u64,
     /// [`FailureKind::Protocol`].
     pub protocol: u64,
-    /// [`FailureKind::Status`], whose responses are complete and so counted by `requests` too.
+    /// [`FailureKind::Status`], whose responses are complete and so counted by `requests` too. Of gRPC each status but `OK`.
     pub status: u64,
     /// [`FailureKind::Ports`].
     pub ports: u64,

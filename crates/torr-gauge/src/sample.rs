@@ -8,6 +8,8 @@ use crate::sessions::SessionsEnded;
 use crate::sockets::SocketTally;
 use crate::stalls::Activity;
 use crate::statuses::Statuses;
+use crate::streams::StreamTally;
+use crate::websocket::WebSocketTally;
 use crate::{Failure, FailureKind, Latency};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -64,6 +66,10 @@ pub struct Sample {
     pub redirects: u64,
     /// The number of sessions of virtual users that ended.
     pub sessions: SessionsEnded,
+    /// The events of streams, in a run whose responses are streams.
+    pub streams: Option<Box<StreamTally>>,
+    /// The counts of WebSocket connections, in a run over such.
+    pub websocket: Option<Box<WebSocketTally>>,
     /// The number of bytes passed to the kernel.
     pub sent: u64,
     /// The number of bytes received.
@@ -130,6 +136,12 @@ impl Sample {
         self.connect.add(&other.connect);
         self.redirects += other.redirects;
         self.sessions.add(other.sessions);
+        if let Some(streams) = &other.streams {
+            self.streams.get_or_insert_default().add(streams);
+        }
+        if let Some(websocket) = &other.websocket {
+            self.websocket.get_or_insert_default().add(websocket);
+        }
         self.tls.add(&other.tls);
         self.full_handshakes += other.full_handshakes;
         self.resumed_handshakes += other.resumed_handshakes;
@@ -183,6 +195,8 @@ impl Sample {
             resumed_handshakes: _,
             redirects: _,
             sessions: _,
+            streams,
+            websocket,
             unfinished: _,
             sent: _,
             received: _,
@@ -223,6 +237,8 @@ impl Sample {
             resumed_handshakes: 0,
             redirects: 0,
             sessions: SessionsEnded::default(),
+            streams: streams.map(|streams| Box::new(streams.cleared())),
+            websocket: websocket.map(|websocket| Box::new(websocket.cleared())),
             unfinished: 0,
             sent: 0,
             received: 0,

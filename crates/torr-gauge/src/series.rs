@@ -18,9 +18,15 @@ pub struct Point {
     pub requests: u64,
     /// The number of failed requests, responses with a status of 400 or more included.
     pub errors: u64,
-    /// The median response time in microseconds, to 1%.
+    /// The number of events of streams that were received in the interval.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub events: u64,
+    /// The number of messages that the server of a WebSocket pushed in the interval, while no request was in flight.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub pushed: u64,
+    /// The median response time in microseconds, to 1%; where responses are streams, the median gap between two events of one.
     pub p50: Option<u64>,
-    /// The 99th percentile in microseconds, to 1%.
+    /// The 99th percentile of the same times in microseconds, to 1%.
     pub p99: Option<u64>,
     /// The number of sessions of virtual users that came to their end in the interval.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -28,7 +34,7 @@ pub struct Point {
     /// The number of sessions that ended early in the interval.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub sessions_failed: u64,
-    /// The response times in ten steps a decade: each is rounded down to 1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3 or 8 times a
+    /// These times in ten steps a decade: each is rounded down to 1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3 or 8 times a
     /// power of ten.
     #[serde(default, skip_serializing_if = "Buckets::is_empty")]
     pub latency_histogram: Buckets,
@@ -75,6 +81,10 @@ pub struct IntervalCounts {
     pub requests: u64,
     /// The number of failed requests.
     pub errors: u64,
+    /// The number of events of streams.
+    pub events: u64,
+    /// The number of messages that the server of a WebSocket pushed.
+    pub pushed: u64,
     /// The sessions of virtual users that ended in the interval.
     pub sessions: SessionsEnded,
     /// The CPU time used in the interval, if it is known.
@@ -165,6 +175,8 @@ impl IntervalCounts {
     fn add(&mut self, later: &Self) {
         self.requests += later.requests;
         self.errors += later.errors;
+        self.events += later.events;
+        self.pushed += later.pushed;
         self.sessions.add(later.sessions);
         self.cpu = match (self.cpu, later.cpu) {
             (Some(mut both), Some(later)) => {
@@ -184,11 +196,13 @@ impl Interval {
     }
 
     fn point(&self, steps: &StepCounts) -> Point {
-        let IntervalCounts { requests, errors, sessions, cpu } = self.counts;
+        let IntervalCounts { requests, errors, events, pushed, sessions, cpu } = self.counts;
         Point {
             t: self.end_s,
             requests,
             errors,
+            events,
+            pushed,
             p50: steps.quantile(0.5),
             p99: steps.quantile(0.99),
             sessions_finished: sessions.finished,
@@ -255,13 +269,18 @@ mod tests {
             (0..10).for_each(|_| latency.record(second * 1000));
             let sessions = SessionsEnded { finished: 2, failed: 3 };
             let cpu = Some(CpuUse { seconds: 1.0, generator_s: 0.25, server: None });
-            series.push(second as f64, IntervalCounts { requests: 10, errors: 1, sessions, cpu }, &latency);
+            series.push(
+                second as f64,
+                IntervalCounts { requests: 10, errors: 1, events: 0, pushed: 2, sessions, cpu },
+                &latency,
+            );
         }
         let points = series.points();
         assert!(points.len() <= MAX_POINTS && points.len() > MAX_POINTS / 2, "{}", points.len());
         assert_eq!(series.intervals.capacity(), MAX_POINTS, "the buffer is not copied into a larger one");
         assert_eq!(points.iter().map(|p| p.requests).sum::<u64>(), 50_000);
         assert_eq!(points.iter().map(|p| p.errors).sum::<u64>(), 5000);
+        assert_eq!(points.iter().map(|p| p.pushed).sum::<u64>(), 10_000);
         let sessions = points.iter().map(|p| (p.sessions_finished, p.sessions_failed));
         assert_eq!(sessions.fold((0, 0), |sum, p| (sum.0 + p.0, sum.1 + p.1)), (10_000, 15_000));
         assert_eq!(points.last().unwrap().t, 5000.0);

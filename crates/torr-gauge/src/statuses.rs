@@ -1,7 +1,9 @@
 //! Counts of responses by status code.
 
+use crate::GrpcStatus;
 use crate::bounds::{Bounded, OutOfBounds, at_most};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::BTreeMap;
 
 /// The number of responses by status code.
 #[derive(Debug, Clone)]
@@ -23,6 +25,21 @@ impl Statuses {
     /// Returns the codes that occurred with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (u16, u64)> {
         (0..).zip(self.0.iter().copied()).filter(|&(_, count)| count > 0)
+    }
+
+    /// Returns the responses by status of HTTP, and the calls of gRPC by the name of their status: all of them if all are such, otherwise
+    /// those whose status is not OK.
+    pub(crate) fn by_name(&self, is_grpc: bool) -> (BTreeMap<u16, u64>, BTreeMap<String, u64>) {
+        let (mut http, mut grpc) = (BTreeMap::new(), BTreeMap::new());
+        for (number, count) in self.iter() {
+            *http.entry(GrpcStatus::http(number)).or_default() += count;
+            // Without that, the other responses with this status are among them.
+            let is_ok = is_grpc && number == GrpcStatus::OK.counted_as();
+            if let Some(status) = if is_ok { Some(GrpcStatus::OK) } else { GrpcStatus::of_count(number) } {
+                grpc.insert(status.name().to_owned(), count);
+            }
+        }
+        (http, grpc)
     }
 
     /// Returns the number of responses with a status of 400 or more.

@@ -17,7 +17,7 @@ use crate::result::Threshold;
 use crate::sessions::EntryName;
 use figure::{Figure, figure};
 use metric::{Metric, Unit};
-use scope::Scope;
+use scope::{PREFIXES, Scope};
 use std::fmt;
 use std::str::FromStr;
 
@@ -66,15 +66,16 @@ impl ThresholdRule {
         Ok(Self { text: text.to_owned(), metric, scope, comparison, comparison_at: at, limit, unit })
     }
 
-    /// Checks that the rule fits a run with these entries, none for a run without sessions: before anything is sent.
+    /// Checks that the rule fits a run with these entries, none for a run without sessions: before anything is sent. `has_streams` tells
+    /// that its responses are streams of events.
     ///
     /// # Errors
-    /// If no entry has the name in the rule, or the rule is about sessions and the run has none.
-    pub fn check(&self, entries: &[EntryName]) -> Result<(), MisplacedRuleError> {
+    /// If no entry has the name in the rule, or the rule is about sessions or streams and the run has none.
+    pub fn check(&self, entries: &[EntryName], has_streams: bool) -> Result<(), MisplacedRuleError> {
         if self.metric.is_of_sessions() && entries.is_empty() {
             return Err(MisplacedRuleError::NoSessions(self.text.clone()));
         }
-        self.scope.check(&self.text, entries)
+        self.scope.check(&self.text, entries, has_streams)
     }
 
     /// Judges a run. A figure that is unknown, such as a percentile of too few samples, counts as failed.
@@ -151,18 +152,19 @@ fn comparison_at(text: &str) -> Result<usize, ThresholdRuleError> {
 fn subject(front: &str) -> Result<(&str, Metric, Scope), ThresholdRuleError> {
     let unknown = |name: &str| ThresholdRuleError::UnknownMetric(name.to_owned());
     let Some((name, entry)) = front.strip_suffix('}').and_then(|front| front.split_once('{')) else {
-        let (metric, scope) = match front.strip_prefix("session_") {
-            Some(time) => (Metric::time(time), Scope::Sessions),
+        let of_part = PREFIXES.into_iter().find_map(|(prefix, scope)| Some((front.strip_prefix(prefix)?, scope)));
+        let (metric, scope) = match of_part {
+            Some((time, scope)) => (Metric::time(time), scope),
             None => (Metric::parse(front), Scope::Run),
         };
         return Ok((front, metric.ok_or_else(|| unknown(front))?, scope));
     };
     let (name, entry) = (name.trim(), entry.trim());
     match Metric::parse(name) {
-        Some(Metric::Kind(_)) => Err(ThresholdRuleError::NotOfEntries(name.to_owned())),
+        Some(Metric::Kind(_) | Metric::Grpc(_)) => Err(ThresholdRuleError::NotOfEntries(name.to_owned())),
         Some(_) if entry.is_empty() => Err(ThresholdRuleError::NoEntry(front.to_owned())),
         Some(metric) => Ok((name, metric, Scope::Entry(entry.to_owned()))),
-        None if name.strip_prefix("session_").and_then(Metric::time).is_some() => {
+        None if PREFIXES.iter().any(|(prefix, _)| name.strip_prefix(prefix).and_then(Metric::time).is_some()) => {
             Err(ThresholdRuleError::NotOfEntries(name.to_owned()))
         }
         None => Err(unknown(name)),

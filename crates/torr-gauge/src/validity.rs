@@ -23,7 +23,7 @@ const QUEUED: f64 = 0.1;
 const OTHERS: f64 = 0.05;
 /// The limit of the stolen share of the machine's CPU time.
 const STOLEN: f64 = 0.01;
-/// The number of response times that the 99th percentile needs.
+/// The number of samples that the 99th percentile needs.
 const SAMPLES: u64 = 500;
 
 /// The facts of a run that the result does not contain.
@@ -68,7 +68,12 @@ fn queued(share: f64, run: &RunResult) -> Finding {
 }
 
 fn samples(run: &RunResult) -> Option<Finding> {
-    let s = run.latency_us.as_ref()?;
+    // Of streams there may be few, with many events.
+    let (times, count) = match &run.streams {
+        Some(streams) => (streams.gap_us.as_ref(), streams.events.saturating_sub(streams.begun)),
+        None => (run.latency_us.as_ref(), run.requests + run.unfinished + run.errors.timeout),
+    };
+    let (s, is_of_events) = (times?, run.streams.is_some());
     let all = [
         ("p50", s.p50),
         ("p75", s.p75),
@@ -79,8 +84,8 @@ fn samples(run: &RunResult) -> Option<Finding> {
         ("p99.99", s.p99_99),
     ];
     let left_out = all.iter().filter(|(_, us)| us.is_none()).map(|(name, _)| (*name).to_owned()).collect();
-    let count = run.requests + run.unfinished + run.errors.timeout;
-    Some(Finding { ok: s.p99.is_some(), ..Finding::at_most(SAMPLES as f64, Caution::Samples { count, left_out }) })
+    let fact = Caution::Samples { count, left_out, of_events: is_of_events };
+    Some(Finding { ok: s.p99.is_some(), ..Finding::at_most(SAMPLES as f64, fact) })
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub use factor::{Confidence, Factor};
 pub use finding::Finding;
 pub use headline::{Headline, KeptRate, WorkerCount};
 pub use hypothesis::Hypothesis;
-pub use limit::{Course, LimitKind, OverloadEffect, SearchGoal, StepReason};
+pub use limit::{Course, LimitKind, LoadUnit, OverloadEffect, SearchGoal, StepReason};
 pub use place::{Located, Place};
 pub use promise::{Change, Promise, UnknownGain};
 pub use torr_signals::ProgramUse;

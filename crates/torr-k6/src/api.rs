@@ -8,6 +8,7 @@ pub mod data;
 pub mod encoding;
 pub mod execution;
 pub mod globals;
+pub mod grpc;
 pub mod html;
 pub mod http;
 pub mod k6;
@@ -15,12 +16,15 @@ mod loaded;
 pub mod metrics;
 pub mod open;
 pub mod registry;
+pub mod sse;
 mod tag_values;
 #[cfg(test)]
 mod tests;
 pub mod timers;
 pub(crate) mod url;
 pub mod webcrypto;
+pub mod websockets;
+pub mod ws;
 
 use crate::modules::Builtins;
 

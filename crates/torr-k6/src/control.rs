@@ -4,6 +4,14 @@ use crate::error::ScriptError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// The text of a run that the script has ended without one.
+pub const ABORTED: &str = "test aborted";
+
+/// Returns the text of a run that the script has ended, as logs have it.
+pub(crate) fn aborted(why: &str) -> String {
+    if why == ABORTED { ABORTED.to_owned() } else { format!("{ABORTED}: {why}") }
+}
+
 /// Why a run ends before its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopCause {

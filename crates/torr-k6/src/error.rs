@@ -7,6 +7,8 @@ use std::fmt::{self, Display, Formatter};
 pub enum ErrorKind {
     /// A script, an option or an argument that cannot be used (exit code 104).
     Config,
+    /// A script that cannot be read (exit code 255).
+    Unreadable,
     /// An exception of the script in the init context, in `setup` or in `teardown` (exit code 107).
     Exception,
     /// `setup` that took longer than `setupTimeout` (exit code 100).
@@ -35,10 +37,13 @@ impl ErrorKind {
             Self::Interrupted => 105,
             Self::Exception => 107,
             Self::Aborted => 108,
-            Self::Other => 255,
+            Self::Unreadable | Self::Other => 255,
         }
     }
 }
+
+/// The name that stacks have in place of a file for code that is not the script's.
+pub const NATIVE: &str = "native";
 
 /// An error of a script, or of what a script needs.
 #[derive(Debug, Clone, PartialEq, Eq)]

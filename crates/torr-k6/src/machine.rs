@@ -10,7 +10,7 @@ mod thrown;
 use crate::error::{ErrorKind, ScriptError};
 use crate::modules::Program;
 use crate::options::duration;
-use crate::user::exchange::{Outcome, Refusal, Timings};
+use crate::user::exchange::{Outcome, Refusal};
 use crate::user::fiber::{Fiber, Resume, Suspended};
 use crate::user::{Task, TaskEnd, Vu, Wanted, Woken};
 use instance::Instance;
@@ -119,6 +119,7 @@ impl Machine {
             pending = match wanted {
                 Wanted::Sleep(time) => self.sleep(time, deadline),
                 Wanted::Exchange(outgoing) => self.wake(Woken::Exchanged(Box::new(refused(outgoing.id)))),
+                Wanted::Mail(_) => self.interrupt(),
                 Wanted::Event(until) => {
                     let refused: Vec<_> =
                         self.vu.events.outbox.borrow_mut().drain(..).map(|outgoing| refused(outgoing.id)).collect();
@@ -147,18 +148,6 @@ impl Machine {
 
 /// Returns the outcome of a request that cannot be sent.
 fn refused(id: u64) -> Outcome {
-    let why = Refusal::new(
-        1000,
-        "requests are not supported here: use them in setup, teardown or the functions of scenarios",
-    );
-    Outcome {
-        id,
-        timings: Timings::default(),
-        remote: None,
-        tls: None,
-        sent: 0,
-        received: 0,
-        request: Vec::new(),
-        result: Err(why),
-    }
+    let why = "requests are not supported here: use them in setup, teardown or the functions of scenarios";
+    Outcome::refused(id, Refusal::new(1000, why))
 }

@@ -7,7 +7,9 @@ use crate::log::Log;
 use crate::metrics::Registry;
 use crate::network::NetworkSettings;
 use crate::options::Consolidated;
+use crate::schemas::Schemas;
 use crate::shared_arrays::SharedArrays;
+use crate::sockets::Carrier;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
@@ -36,6 +38,10 @@ pub struct RunShared {
     pub conductor: OnceLock<Arc<Conductor>>,
     /// What `setup` returned in JSON, once it has; `None` within if that was nothing.
     pub setup_data: OnceLock<Option<Arc<str>>>,
+    /// The schemas of gRPC that the script has loaded.
+    pub schemas: Schemas,
+    /// The thread that carries sockets, where the run may have some.
+    pub carrier: OnceLock<Carrier>,
     /// The signal that the run is to end.
     pub control: Control,
     /// Whether the run ends at once, without teardown.

@@ -49,9 +49,10 @@ fn an_arrival_rate_begins_or_drops_each_iteration() {
         export const options = {scenarios: {
             even: {executor: 'constant-arrival-rate', rate: 50, duration: '2s', preAllocatedVUs: 5, exec: 'short'},
             full: {executor: 'constant-arrival-rate', rate: 10, duration: '2s', preAllocatedVUs: 1, maxVUs: 3, exec: 'long',
-                   gracefulStop: '0s'},
+                   gracefulStop: '0s', tags: {own: 'yes'}},
             ramp: {executor: 'ramping-arrival-rate', stages: [{duration: '2s', target: 40}], preAllocatedVUs: 4, exec: 'short'},
         }, thresholds: {'begun{scenario:even}': ['count<=100'], 'begun{scenario:full}': ['count==3'],
+            'begun{own:yes}': ['count==3'], 'dropped_iterations{own:yes}': ['count==0'],
             'begun{scenario:ramp}': ['count<=40'], 'dropped_iterations{scenario:even}': ['count<100'],
             'dropped_iterations{scenario:full}': ['count==17'], 'dropped_iterations{scenario:ramp}': ['count<40']}};
         export function short() { begun.add(1); }
@@ -150,7 +151,7 @@ fn crossed_thresholds_are_named_and_have_an_exit_code() {
     let ended = run(script, &server.url());
     assert_eq!(ended.end.exit_code, 99, "{}", ended.log);
     assert_eq!(ended.end.crossed, ["checks{check:up}", "iterations"]);
-    assert!(ended.log.contains("'checks{check:up}', 'iterations'"), "{}", ended.log);
+    assert!(ended.log.contains("'checks{check:up}, iterations'"), "{}", ended.log);
     let outcomes: Vec<_> = metric(&ended, "checks{check:up}").thresholds.iter().map(|threshold| threshold.ok).collect();
     assert_eq!(outcomes, [false, true]);
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Ended, echo, run, run_as};
+use common::{echo, run, run_as};
 use std::path::Path;
 use torr_k6::run::{NetworkSettings, Proxies, RunSettings};
 use torr_test_support::certificates::{client_of_an_authority, self_signed};
@@ -16,10 +16,6 @@ fn script(options: &str, body: &str) -> String {
          export const options = {{ insecureSkipTLSVerify: true, {options} }};
          export default function () {{ {body} }};"
     )
-}
-
-fn is_quiet(ended: &Ended) {
-    assert_eq!((ended.end.exit_code, &*ended.log), (0, ""));
 }
 
 /// Returns nginx that responds with what it knows of the request.
@@ -46,12 +42,13 @@ fn a_server_with_tls_chooses_http2() {
         const sent = http.post(__ENV.URL + 'upload?a=%20|', large, to);
         if (sent.body !== large || sent.proto !== 'HTTP/2.0') throw new Error('upload ' + sent.status + sent.error);
         if (http.head(__ENV.URL).body !== '') throw new Error('head');
+        if (res.ocsp.status !== 'unknown') throw new Error('ocsp ' + res.ocsp.status);
         const all = http.batch([__ENV.URL, __ENV.URL, __ENV.URL]);
         if (all.some((one) => one.proto !== 'HTTP/2.0')) throw new Error('batch');",
         behind.address
     );
     let ended = run(&script("vus: 2, iterations: 6", &body), &server.https());
-    is_quiet(&ended);
+    ended.assert_quiet();
     assert_eq!((ended.count("http_reqs"), ended.rate("http_req_failed")), (36.0, 0.0));
     let texts = behind.texts();
     assert!(texts.iter().all(|text| text.starts_with("POST /upload?a=%20| HTTP/1.")), "{}", texts[0]);
@@ -66,11 +63,11 @@ fn http2_is_not_used_where_it_is_turned_off_or_not_offered() {
     let network = NetworkSettings::of(|name| (name == "GODEBUG").then(|| "x=1,http2client=0".to_owned()));
     let ended =
         run_as(&script("iterations: 3", body), &server.https(), RunSettings { network, ..RunSettings::default() });
-    is_quiet(&ended);
+    ended.assert_quiet();
     let (certificate, key) = self_signed(folder.path());
     let files = format!("ssl_certificate {}; ssl_certificate_key {};", certificate.display(), key.display());
     let old = Nginx::start_with("ssl", &format!("{files} location / {{ return 200 '$server_protocol '; }}"));
-    is_quiet(&run(&script("iterations: 3", body), &old.https()));
+    run(&script("iterations: 3", body), &old.https()).assert_quiet();
 }
 
 #[test]
@@ -116,7 +113,7 @@ fn versions_cipher_suites_and_certificates_of_tls_are_those_of_the_options() {
             "const res = http.get(__ENV.URL); if (!res.body || !res.body.includes('{expected}')) throw new Error(res.body + res.error);
             if (!res.tls_cipher_suite.startsWith('{suite}')) throw new Error(res.tls_cipher_suite);"
         );
-        is_quiet(&run(&script(&options, &body), &server.https()));
+        run(&script(&options, &body), &server.https()).assert_quiet();
     }
 }
 
@@ -165,7 +162,7 @@ fn proxies_are_those_of_the_environment() {
         const secured = http.get('https://b.test:444/');
         if (!secured.body || !secured.body.startsWith('HTTP/2.0')) throw new Error('tunnel ' + secured.error);";
     let options = format!("iterations: 2, hosts: {{'direct.test': '{}'}}", plain.address);
-    is_quiet(&run_as(&script(&options, body), &plain.url(), settings));
+    run_as(&script(&options, body), &plain.url(), settings).assert_quiet();
     let texts = plain.texts();
     let proxied =
         "GET http://a.test:81/page?x=1 HTTP/1.1\r\nHost: a.test:81\r\nProxy-Authorization: Basic YW5uOnNlY3JldA==\r\n";
@@ -184,7 +181,7 @@ fn the_rate_of_all_requests_is_limited() {
         export const options = {rps: 4, scenarios: {s: {executor: 'per-vu-iterations', vus: 4, iterations: 3}}};
         export default function () { if (http.get(__ENV.URL).timings.blocked > 500) blocked.add(1); }";
     let ended = run(script, &server.url());
-    is_quiet(&ended);
+    ended.assert_quiet();
     // Twelve requests, a quarter of a second between two.
     let seconds = ended.end.summary.state.duration_ms / 1000.0;
     assert!(seconds > 2.7, "{seconds} s");
@@ -244,5 +241,5 @@ fn bodies_are_compressed_by_all_codings() {
             if (res.body !== text) throw new Error(compression);
             if (Number(res.headers['Content-Length']) > 500) throw new Error(compression + ' is large');
         }";
-    is_quiet(&run(&script("iterations: 1", body), &server.url()));
+    run(&script("iterations: 1", body), &server.url()).assert_quiet();
 }

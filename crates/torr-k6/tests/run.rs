@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::{echo, run, run_with};
-use torr_k6::run::StopCause;
+use common::{echo, run, run_as, run_with};
+use torr_k6::run::{RunSettings, StopCause, SummarySettings};
+use torr_k6::summary::text::Mode;
 use torr_test_support::script::{OK, Script, answering};
 
 #[test]
@@ -85,7 +86,8 @@ fn forms_headers_and_bodies_are_sent_as_k6_sends_them() {
             "name=\"f\"; filename=\"a.txt\"\r\nContent-Type: text/plain\r\n\r\ndata\r\n",
         ],
     );
-    has(4, &["PATCH /patch ", "\r\nContent-Length: 0\r\n"]);
+    // A method is sent as it is written.
+    has(4, &["patch /patch HTTP/1.1\r\n"]);
     has(5, &["GET /x/7 "]);
 }
 
@@ -134,7 +136,7 @@ fn no_value_ends_its_part_of_a_request() {
     let texts = server.texts();
     assert_eq!(texts.len(), 2, "{texts:?}");
     assert!(texts[0].starts_with("GET /empty HTTP/1.1\r\n"), "{}", texts[0]);
-    assert!(texts[1].contains("\r\nCookie: a--b=cd: e") && !texts[1].contains("\nh: i"), "{}", texts[1]);
+    assert!(texts[1].contains("\r\nCookie: a--b=\"cd: e\"; e--f=\"gh: i\"\r\n"), "{}", texts[1]);
 }
 
 #[test]
@@ -237,9 +239,13 @@ fn failures_have_numbers_and_texts() {
             expect(http.get('http://127.0.0.1:1/'), 1212, 'dial: connection refused');
             expect(http.get(__ENV.URL + 'never', {timeout: 60}), 1050, 'request timeout');
             expect(http.get('http://no.such.host.invalid/'), 1101, 'lookup: no such host');
-            expect(http.get('some where'), 1020, 'invalid URL');
+            expect(http.get('some where'), 1000, 'unsupported protocol scheme ""');
+            const noUrl = http.get('http://a b/');
+            if (noUrl.error_code !== 1020 || !noUrl.error.includes('invalid URL')) throw new Error(noUrl.error);
             expect(http.get(__ENV.URL + 'close'), 1000, 'EOF');
-            expect(http.post(__ENV.URL, [1]), 1000, 'unknown request body type');
+            const wrong = http.post(__ENV.URL, [1]);
+            if (!wrong.error.includes('unknown request body type') || wrong.error_code !== 0) throw new Error(wrong.error);
+            if (wrong.request !== null || wrong.url !== '' || wrong.body.length !== 0) throw new Error('a request');
             let caught;
             try { http.get('http://127.0.0.1:1/', {throw: true}); } catch (e) { caught = e; }
             if (!String(caught).includes('connection refused')) throw new Error('not thrown');
@@ -251,7 +257,7 @@ fn failures_have_numbers_and_texts() {
     let ended = run(script, &server.url());
     assert_eq!(ended.end.exit_code, 0);
     assert!(!ended.log.contains("stacktrace"), "{}", ended.log);
-    assert_eq!(ended.log.matches("Request Failed").count(), 7, "{}", ended.log);
+    assert_eq!(ended.log.matches("Request Failed").count(), 8, "{}", ended.log);
     assert_eq!(ended.count("iterations"), 1.0);
 }
 
@@ -390,4 +396,41 @@ fn virtual_users_see_the_options_of_the_run() {
     assert_eq!((ended.end.exit_code, &*ended.log, ended.count("iterations")), (0, "", 2.0));
     let frozen = "export const options = Object.freeze({iterations: 1}); export default () => {};";
     assert_eq!(&*run(frozen, "").log, "");
+}
+
+#[test]
+fn what_ends_or_fails_a_test_is_in_the_log() {
+    let script = |call: &str| {
+        format!(
+            "import exec from 'k6/execution'; import {{check}} from 'k6';
+             export const options = {{iterations: 2, thresholds: {{iterations: ['count>9'], checks: ['rate>0.9']}}}};
+             export default function () {{ check(1, {{no: false}}); {call} }}"
+        )
+    };
+    let crossed = run(&script(""), "");
+    assert_eq!(crossed.end.exit_code, 99);
+    assert!(crossed.log.contains("thresholds on metrics 'checks, iterations' have been crossed"), "{}", crossed.log);
+    let aborted = run(&script("exec.test.abort('why');"), "");
+    assert_eq!(aborted.end.exit_code, 108);
+    assert!(aborted.log.contains("\"test aborted: why\""), "{}", aborted.log);
+    let failed = run(&script("if (__ITER === 0) exec.test.fail('bad');"), "");
+    assert_eq!(failed.end.exit_code, 110);
+    for text in ["\"test marked as failed: bad\"", "\"test run was marked as failed\""] {
+        assert!(failed.log.contains(text), "{text}: {}", failed.log);
+    }
+}
+
+#[test]
+fn a_summary_that_is_wrong_in_part_is_written_for_the_rest() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let path = folder.path().join("summary.txt");
+    let script = format!(
+        "export default function () {{}}
+         export function handleSummary() {{ return {{stdout: 5, {path:?}: 'text'}}; }}"
+    );
+    let summary = SummarySettings { mode: Some(Mode::Compact), ..SummarySettings::default() };
+    let ended = run_as(&script, "", RunSettings { summary, ..RunSettings::default() });
+    assert_eq!(ended.end.exit_code, 0);
+    assert!(ended.log.contains("'stdout' is neither"), "{}", ended.log);
+    assert_eq!(std::fs::read_to_string(&path).expect("the file was written"), "text");
 }

@@ -233,3 +233,15 @@ fn a_script_runs_elsewhere_by_what_was_read_and_seen() {
     assert_eq!((count(&server, "GET /setup"), count(&server, "GET /page/first?vu=1 ")), (1, 1));
     assert_eq!(count(&server, "GET /page/first?vu=8 ") + count(&server, "GET /page/first?vu=9 "), 10);
 }
+
+#[test]
+fn sessions_have_no_sockets_and_say_so() {
+    for (module, call) in [
+        ("import grpc from 'k6/net/grpc'", "new grpc.Client().connect('127.0.0.1:1', { plaintext: true })"),
+        ("import ws from 'k6/ws'", "ws.connect('ws://127.0.0.1:1', () => {})"),
+    ] {
+        let script = format!("{module}; export default function () {{ {call}; }}");
+        let error = sessions(&script, "").begin(&AtomicBool::new(false)).expect_err("it cannot run").to_string();
+        assert!(error.contains("by 'torr script.js' and 'torr k6 run' only: here "), "{module}: {error}");
+    }
+}

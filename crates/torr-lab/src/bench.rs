@@ -11,7 +11,7 @@ use crate::block::{Block, Side};
 use crate::gate::{Kept, Rule};
 use crate::judgement::{Finding, Judge, Outcome};
 use crate::mean::Means;
-use crate::metric::Metric;
+use crate::metric::{Metric, Times};
 use crate::report::{self, Note, Report};
 use crate::stats::median;
 use std::collections::BTreeMap;
@@ -312,7 +312,7 @@ impl Bench<'_> {
 
     /// Returns the value of a version in the blocks that were compared: a percentile of its turns together, or the median of its turns.
     fn value(&self, metric: Metric, blocks: &[Block], side: usize) -> Option<f64> {
-        if let Some(quantile) = metric.quantile() {
+        if let Some((Times::Responses, quantile)) = metric.percentile() {
             return self.latency[side].quantile(quantile).map(|us| us as f64);
         }
         let pairs = blocks.iter().filter_map(|block| block.pair(metric));

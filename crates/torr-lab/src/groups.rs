@@ -5,7 +5,7 @@ use crate::bench::{cpu_at_rate, failed_share, invalid};
 use crate::block::InvalidReason;
 use crate::gate::Rule;
 use crate::judgement::Finding;
-use crate::metric::Metric;
+use crate::metric::{Metric, Times};
 use crate::report::{self, Note, Report};
 use crate::stats::spending::LEVEL;
 use crate::stats::{bootstrap, holm, labels, median};
@@ -54,7 +54,7 @@ pub fn compare(
         }
     }
     let notes = notes(&groups);
-    let merged = groups.each_ref().map(|group| Merged::of(group));
+    let merged = Times::ALL.map(|times| (times, groups.each_ref().map(|group| Merged::of(times, group))));
     let margins = report::margins(rules, margin);
     let mut findings: Vec<_> =
         margins.iter().map(|&(metric, margin)| finding(metric, margin, &groups, &merged, &mut rng)).collect();
@@ -94,7 +94,7 @@ fn finding(
     metric: Metric,
     margin: f64,
     groups: &[Vec<RunResult>; 2],
-    merged: &[Merged; 2],
+    merged: &[(Times, [Merged; 2])],
     rng: &mut fastrand::Rng,
 ) -> Finding {
     let nothing = Finding { margin, ..Finding::nothing(metric) };
@@ -104,7 +104,13 @@ fn finding(
         return nothing;
     };
     let values = [values_a, values_b];
-    let of_group = |group: usize, drawn: &[usize]| whole(metric, &values[group], &merged[group], drawn);
+    let percentile = metric.percentile().and_then(|(times, share)| {
+        let (_, merged) = merged.iter().find(|(of, _)| *of == times)?;
+        Some((share, merged))
+    });
+    let of_group = |group: usize, drawn: &[usize]| {
+        whole(percentile.map(|(share, merged)| (share, &merged[group])), &values[group], drawn)
+    };
     let (a, b) = (of_group(0, &all(&groups[0])), of_group(1, &all(&groups[1])));
     let Some(log) = a.zip(b).and_then(|(a, b)| metric.log_ratio(a, b)) else {
         return Finding { a, b, ..nothing };
@@ -119,7 +125,7 @@ fn finding(
     Finding { pairs: sizes[0].min(sizes[1]), a, b, ratio: Some(log.exp()), interval, p, ..nothing }
 }
 
-/// The response times of a group's results, so that any choice of them is merged in one pass.
+/// The times of a group's results, such as response times, so that any choice of them is merged in one pass.
 struct Merged {
     /// Values ascending, each with its result and its count.
     counts: Vec<(u64, usize, u64)>,
@@ -128,8 +134,8 @@ struct Merged {
 }
 
 impl Merged {
-    fn of(group: &[RunResult]) -> Self {
-        let latencies: Vec<_> = group.iter().map(|run| run.latency_histogram.latency()).collect();
+    fn of(times: Times, group: &[RunResult]) -> Self {
+        let latencies: Vec<_> = group.iter().map(|run| times.latency(run)).collect();
         let of_run = |(run, latency): (usize, &Latency)| {
             latency.counts().map(move |(us, count)| (us, run, count)).collect::<Vec<_>>()
         };
@@ -158,27 +164,31 @@ impl Merged {
 
 /// Returns the value of some results together: percentiles of their merged histograms, otherwise the median. A result
 /// that stands alone may be without a histogram.
-fn whole(metric: Metric, values: &[f64], merged: &Merged, drawn: &[usize]) -> Option<f64> {
-    match (metric.quantile(), &merged.totals[..]) {
-        (None, _) => Some(median(&drawn.iter().map(|&at| values[at]).collect::<Vec<_>>())),
-        (Some(_), [0]) => values.first().copied(),
-        (Some(share), _) => merged.quantile(share, drawn),
+fn whole(percentile: Option<(f64, &Merged)>, values: &[f64], drawn: &[usize]) -> Option<f64> {
+    match percentile {
+        None => Some(median(&drawn.iter().map(|&at| values[at]).collect::<Vec<_>>())),
+        Some((_, merged)) if merged.totals == [0] => values.first().copied(),
+        Some((share, merged)) => merged.quantile(share, drawn),
     }
 }
 
 /// Returns the value of a result.
 pub fn value(metric: Metric, run: &RunResult) -> Option<f64> {
-    let latency = run.latency_us.as_ref();
-    match metric {
-        Metric::Cpu => cpu_at_rate(run.signals.as_ref()?, run),
-        Metric::Throughput => Some(run.good_rps()),
-        Metric::Errors => Some(failed_share(run)),
-        Metric::Memory | Metric::Instructions => None,
-        Metric::P50 => latency?.p50.map(|us| us as f64),
-        Metric::P90 => latency?.p90.map(|us| us as f64),
-        Metric::P99 => latency?.p99.map(|us| us as f64),
-        Metric::P999 => latency?.p99_9.map(|us| us as f64),
-    }
+    let summary = metric.percentile().and_then(|(times, _)| times.summary(run));
+    let us = match metric {
+        Metric::Cpu | Metric::EventCpu if run.streams.is_some() != (metric == Metric::EventCpu) => return None,
+        Metric::Cpu | Metric::EventCpu => return cpu_at_rate(run.signals.as_ref()?, run),
+        // How many streams end per second follows from their length, which is by design.
+        Metric::Throughput => return run.streams.is_none().then(|| run.good_rps()),
+        Metric::Events => return run.streams.as_ref().map(|streams| streams.events_per_s),
+        Metric::Errors => return Some(failed_share(run)),
+        Metric::Memory | Metric::Instructions => return None,
+        Metric::P50 | Metric::FirstEventP50 | Metric::GapP50 => summary?.p50,
+        Metric::P90 => summary?.p90,
+        Metric::P99 | Metric::FirstEventP99 | Metric::GapP99 => summary?.p99,
+        Metric::P999 => summary?.p99_9,
+    };
+    us.map(|us| us as f64)
 }
 
 fn notes(groups: &[Vec<RunResult>; 2]) -> Vec<Note> {
@@ -191,11 +201,15 @@ fn notes(groups: &[Vec<RunResult>; 2]) -> Vec<Note> {
     if groups.iter().any(|group| group.len() < ENOUGH) {
         notes.push(Note::FewResults { enough: ENOUGH });
     }
-    let load = |run: &RunResult| format!("{} {:?} {}", run.plan.connections, run.plan.rate, run.plan.protocol);
+    let load = |run: &RunResult| {
+        let plan = &run.plan;
+        format!("{} {:?} {} {}", plan.connections, plan.rate, plan.protocol, run.streams.is_some())
+    };
     if differ(&load) {
         notes.push(Note::DifferentLoads);
     }
-    if runs().any(|run| !run.plan.is_scheduled()) {
+    // First events and gaps do not follow from throughput.
+    if runs().any(|run| !run.plan.is_scheduled() && run.streams.is_none()) {
         notes.push(Note::ClosedLoop);
     }
     let last_of_a = groups[0].iter().map(|run| &run.started_at).max();
@@ -204,3 +218,6 @@ fn notes(groups: &[Vec<RunResult>; 2]) -> Vec<Note> {
     }
     notes
 }
+
+#[cfg(test)]
+mod tests;

@@ -40,7 +40,7 @@ pub struct Entry {
 pub struct Log {
     entries: Vec<Entry>,
     /// The classes of errors that were seen.
-    seen: BTreeSet<(FailureKind, Option<u16>)>,
+    seen: BTreeSet<(FailureKind, Option<u16>, Option<String>)>,
     suspected: Option<Factor>,
     marks: u64,
 }
@@ -62,12 +62,14 @@ impl Log {
     /// Adds the errors that are seen for the first time.
     pub fn errors(&mut self, run: &RunResult) {
         for span in &run.error_times {
-            if !self.seen.insert((span.kind, span.status)) {
+            let grpc = span.grpc.as_deref().map(str::to_owned);
+            if !self.seen.insert((span.kind, span.status, grpc)) {
                 continue;
             }
-            let what = match span.status {
-                Some(status) => format!("status {status}"),
-                None => {
+            let what = match (&span.grpc, span.status) {
+                (Some(name), _) => format!("status {name}"),
+                (None, Some(status)) => format!("status {status}"),
+                (None, None) => {
                     let cause = run.causes.iter().find(|cause| cause.kind == span.kind);
                     cause.map_or_else(|| span.kind.to_string(), |cause| format!("{}: {}", span.kind, cause.what))
                 }

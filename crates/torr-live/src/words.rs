@@ -65,6 +65,11 @@ fn errors_of(result: &RunResult) -> String {
     requests.into_iter().chain(sessions).collect::<Vec<_>>().join(", ")
 }
 
+/// Whether the responses of the run are streams of events, as far as it has come.
+pub fn is_of_streams(view: &View) -> bool {
+    view.result.as_ref().is_some_and(|result| result.streams.is_some())
+}
+
 /// Returns the connections that are open, and those that were opened.
 pub fn connections(view: &View) -> String {
     let (Some(progress), Some(result)) = (&view.progress, &view.result) else { return NONE.to_owned() };

@@ -1,7 +1,7 @@
 //! What settings of a load do not go with each other, and what they mean nothing for.
 
 use crate::load::Load;
-use crate::setting::{Fleet, Setting};
+use crate::setting::{Fleet, Part, Setting};
 use crate::settings::{SETTINGS, find};
 use crate::values::Stages;
 use std::fmt;
@@ -37,8 +37,8 @@ impl Mistake {
 }
 
 /// The exclusions that depend on values, or on what makes the requests.
-const EXCLUSIONS: [fn(&Load, Work) -> Option<Mistake>; 7] =
-    [max_rate, length, connections, in_flight, think, follow, head];
+const EXCLUSIONS: [fn(&Load, Work) -> Option<Mistake>; 8] =
+    [max_rate, length, connections, in_flight, think, follow, head, grpc];
 
 impl Load {
     /// Finds what does not go together, what is missing, and what means nothing.
@@ -46,7 +46,7 @@ impl Load {
     /// # Errors
     /// For the first mistake.
     pub fn check(&self, work: Work) -> Result<(), Mistake> {
-        let found = self.excluded(work).or_else(|| self.missing()).or_else(|| self.meaningless(work));
+        let found = self.excluded(work).or_else(|| self.missing(work)).or_else(|| self.meaningless(work));
         found.map_or(Ok(()), Err)
     }
 
@@ -62,9 +62,11 @@ impl Load {
     }
 
     /// Returns the first setting that needs another one.
-    fn missing(&self) -> Option<Mistake> {
-        self.settings().find_map(|setting| {
-            let lacks = setting.needs.iter().find(|names| !names.iter().any(|name| self.has(name)))?;
+    fn missing(&self, work: Work) -> Option<Mistake> {
+        let has_needs = |setting: &&Setting| work == Work::Requests || !setting.needs_for_urls;
+        self.settings().filter(has_needs).find_map(|setting| {
+            let lacks =
+                setting.needs.iter().find(|names| !names.iter().any(|name| self.has(name) || self.implies(name)))?;
             let flags: Vec<_> = lacks.iter().map(|name| format!("--{name}")).collect();
             let line = format!("{} needs {}", setting.flag(), flags.join(" or "));
             Some(Mistake { settings: vec![setting.name], line, is_in_help: true })
@@ -121,6 +123,11 @@ impl Load {
     /// Returns whether a setting is given.
     pub fn has(&self, name: &str) -> bool {
         find(name).is_some_and(|setting| setting.is_in(self))
+    }
+
+    /// Returns whether the target has the effect of a setting: calls of gRPC go over HTTP/2, and may return streams.
+    fn implies(&self, name: &str) -> bool {
+        self.is_grpc() && ["http2-prior-knowledge", "sse"].contains(&name)
     }
 
     /// Returns the name of the given setting that makes an open loop.
@@ -181,6 +188,42 @@ fn follow(load: &Load, _: Work) -> Option<Mistake> {
     let http2 = &load.transport.http2;
     let name = if http2.http2 { "http2" } else { "http2-prior-knowledge" };
     (load.checks.follow && http2.is_on()).then(|| Mistake::pair("follow", name, "--follow needs HTTP/1.1"))
+}
+
+/// The settings that mean nothing for a call of gRPC, whose request is fixed but for its metadata and its messages.
+const NOT_OF_GRPC: [&str; 21] = [
+    "request",
+    "data-urlencode",
+    "form",
+    "get",
+    "head",
+    "url-query",
+    "range",
+    "referer",
+    "compressed",
+    "urls",
+    "script",
+    "pipeline",
+    "http2",
+    "http2-prior-knowledge",
+    "expect-status",
+    "expect-header",
+    "expect-body",
+    "follow",
+    "sse",
+    "tokens",
+    "until",
+];
+
+/// A `grpc://` URL has settings of its own, and not all of those of HTTP.
+fn grpc(load: &Load, work: Work) -> Option<Mistake> {
+    let one = |name, line| Some(Mistake { settings: vec![name], line, is_in_help: true });
+    if load.is_grpc() {
+        let name = NOT_OF_GRPC.into_iter().find(|name| load.has(name))?;
+        return one(name, format!("--{name} is not supported for grpc:// URLs"));
+    }
+    let setting = load.settings().find(|setting| setting.part == Part::Grpc && work == Work::Requests)?;
+    one(setting.name, format!("{} needs a URL that begins with grpc:// or grpcs://", setting.flag()))
 }
 
 fn head(load: &Load, _: Work) -> Option<Mistake> {

@@ -1,6 +1,6 @@
 //! Flags as a command line gave them.
 
-use crate::setting::{Kind, Setting};
+use crate::setting::{Kind, Part, Setting};
 use crate::settings::find;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches};
@@ -31,6 +31,11 @@ impl Given {
     /// Returns whether it is a setting of what is sent, or of the way there.
     pub fn is_sent(&self) -> bool {
         self.setting().is_some_and(|setting| setting.part.is_sent())
+    }
+
+    /// Returns whether it is a setting of what is sent, of the way there, or of how streams of events are read.
+    pub fn is_exchanged(&self) -> bool {
+        self.setting().is_some_and(|setting| setting.part.is_sent() || setting.part == Part::Stream)
     }
 
     /// Returns the flag as a word of a command line.

@@ -116,12 +116,39 @@ macro_rules! arguments {
     };
 }
 
-arguments!(Load, |load| load, Target, Pace, Request, Script, Transport, Tls, Checks, Variables, Session, Output);
+arguments!(
+    Load,
+    |load| load,
+    Target,
+    Pace,
+    Request,
+    Grpc,
+    Script,
+    Transport,
+    Tls,
+    Checks,
+    Stream,
+    Variables,
+    Session,
+    Output
+);
 
 partial!(
     /// What is sent and the way there, of a command that loads in its own way.
-    Sent, Request, Script, Transport, Tls, Variables
+    Sent, Request, Grpc, Script, Transport, Tls, Variables
 );
+
+partial!(
+    /// What is sent, the way there, and how streams of events are read, of a command that loads in its own way.
+    Exchanged, Request, Grpc, Script, Transport, Tls, Stream, Variables
+);
+
+impl Exchanged {
+    /// Returns what a load sends, the way there, and how it reads streams.
+    pub fn of(load: &Load) -> Self {
+        Self(load.without(|given| !given.is_exchanged()))
+    }
+}
 
 impl Sent {
     /// Returns what a load sends, and the way there.
@@ -132,7 +159,7 @@ impl Sent {
 
 partial!(
     /// A request and the way there.
-    RequestAndWay, Request, Transport, Tls
+    RequestAndWay, Request, Grpc, Transport, Tls
 );
 
 partial!(

@@ -2,10 +2,12 @@
 
 use crate::file_source::FileSource;
 use crate::parts::checks::CheckPart;
+use crate::parts::grpc::GrpcPart;
 use crate::parts::output::OutputPart;
 use crate::parts::pace::PacePart;
 use crate::parts::request::RequestPart;
 use crate::parts::session::SessionPart;
+use crate::parts::stream::StreamPart;
 use crate::parts::transport::TransportPart;
 use std::path::PathBuf;
 
@@ -20,12 +22,16 @@ pub struct Load {
     pub pace: PacePart,
     /// What is sent.
     pub request: RequestPart,
+    /// How a `grpc://` URL is called.
+    pub grpc: GrpcPart,
     /// The script that makes the requests.
     pub script: Option<PathBuf>,
     /// The way to the service.
     pub transport: TransportPart,
     /// What is expected of each response.
     pub checks: CheckPart,
+    /// How streams of events are read.
+    pub stream: StreamPart,
     /// What only sessions have.
     pub session: SessionPart,
     /// Outputs and thresholds.
@@ -49,6 +55,11 @@ impl Load {
         load
     }
 
+    /// Returns whether the load consists of calls of gRPC.
+    pub fn is_grpc(&self) -> bool {
+        self.targets.first().is_some_and(|target| is_grpc(target))
+    }
+
     /// Returns whether connections are used again.
     pub fn keep_alive(&self) -> bool {
         !self.pace.no_keepalive
@@ -60,4 +71,10 @@ impl Load {
             self.arguments = self.targets.split_off(1);
         }
     }
+}
+
+/// Returns whether a URL is that of a method of gRPC.
+pub fn is_grpc(url: &str) -> bool {
+    let begins = |scheme: &str| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+    begins("grpc://") || begins("grpcs://")
 }

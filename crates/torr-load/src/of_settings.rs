@@ -43,9 +43,9 @@ impl Load {
         given
     }
 
-    /// Returns the given settings of what is sent and of the way there.
+    /// Returns the given settings of what is sent, of the way there, and of how streams of events are read.
     pub fn given_of_requests(&self) -> Vec<Given> {
-        self.given().into_iter().filter(Given::is_sent).collect()
+        self.given().into_iter().filter(Given::is_exchanged).collect()
     }
 
     /// Returns the load without some of its settings.

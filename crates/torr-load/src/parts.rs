@@ -2,9 +2,11 @@
 #![expect(missing_docs, reason = "the row of a field's setting has its meaning")]
 
 pub mod checks;
+pub mod grpc;
 pub mod output;
 pub mod pace;
 pub mod request;
 pub mod session;
+pub mod stream;
 pub mod tls;
 pub mod transport;

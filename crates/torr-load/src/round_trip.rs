@@ -7,7 +7,7 @@ use crate::settings::SETTINGS;
 use clap::{Args, Command, FromArgMatches};
 
 /// Texts, of which each setting takes at least one.
-const TEXTS: [&str; 17] = [
+const TEXTS: [&str; 19] = [
     "5",
     "1.5k",
     "10s",
@@ -21,6 +21,8 @@ const TEXTS: [&str; 17] = [
     "h:80:127.0.0.1",
     "127.0.0.1:8089",
     "p99>50ms,errors>0.1%",
+    "data == \"[DONE]\"",
+    "openai",
     "-x",
     "@file",
     "é,1",

@@ -24,6 +24,8 @@ pub struct Setting {
     pub help: &'static str,
     /// The value that holds where none is given.
     pub default: Option<&'static str>,
+    /// Whether only a load of URLs needs them.
+    pub needs_for_urls: bool,
     /// The settings that it needs: one of each list.
     pub needs: &'static [&'static [&'static str]],
     /// The settings that it does not go with. Each pair stands at one of both.
@@ -56,6 +58,8 @@ pub enum Part {
     Pace,
     /// What is sent.
     Request,
+    /// Calls of gRPC.
+    Grpc,
     /// The script that makes the requests.
     Script,
     /// The way to the service.
@@ -64,6 +68,8 @@ pub enum Part {
     Tls,
     /// What is expected of each response.
     Checks,
+    /// How streams of events are read.
+    Stream,
     /// Variables of sessions and scripts.
     Variables,
     /// What only hurl files have.
@@ -176,6 +182,7 @@ pub(crate) const fn setting(part: Part, name: &'static str, kind: Kind, field: F
         help: "",
         default: None,
         needs: &[],
+        needs_for_urls: false,
         excludes: &[],
         reads: Reads::Nothing,
         secret: Secret::Nothing,
@@ -223,6 +230,12 @@ impl Setting {
 
     pub(crate) const fn needs(mut self, names: &'static [&'static [&'static str]]) -> Self {
         self.needs = names;
+        self
+    }
+
+    /// Fills in what a load of URLs needs, and no other.
+    pub(crate) const fn needs_for_urls(mut self, names: &'static [&'static [&'static str]]) -> Self {
+        (self.needs, self.needs_for_urls) = (names, true);
         self
     }
 
@@ -328,9 +341,11 @@ impl Part {
             Self::Target => None,
             Self::Pace => Some("Load"),
             Self::Request | Self::Script => Some("Request"),
+            Self::Grpc => Some("gRPC"),
             Self::Transport => Some("Transport"),
             Self::Tls => Some("TLS"),
             Self::Checks => Some("Checks"),
+            Self::Stream => Some("Streams"),
             Self::Variables | Self::Session => Some("Sessions"),
             Self::Output => Some("Output"),
         }
@@ -338,6 +353,6 @@ impl Part {
 
     /// Returns whether settings of the part say what is sent, or the way there.
     pub fn is_sent(self) -> bool {
-        matches!(self, Self::Request | Self::Script | Self::Transport | Self::Tls | Self::Variables)
+        matches!(self, Self::Request | Self::Grpc | Self::Script | Self::Transport | Self::Tls | Self::Variables)
     }
 }

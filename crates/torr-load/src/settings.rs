@@ -1,9 +1,11 @@
 //! The one table of settings: a row for each, in the order of the help.
 
+mod grpc;
 mod output;
 mod pace;
 mod request;
 mod session;
+mod stream;
 mod transport;
 
 use crate::field::texts;
@@ -13,16 +15,30 @@ use crate::setting::{Kind, Part, Secret, Setting, Times, setting};
 const TARGET: [Setting; 1] = [setting(Part::Target, "target", Kind::Text("TARGET"), texts!(targets))
     .times(Times::Many)
     .help(
-        "A URL, with or without 'http://'; or files: a.hurl, or a.hurl=7 b.hurl=1 with weights, script.lua, script.js, plan.toml",
+        "A URL, with or without 'http://', that of a WebSocket ('ws://'), or grpc://HOST:PORT/SERVICE/METHOD; or files: a.hurl, or a.hurl=7 b.hurl=1 with weights, script.lua, script.js, plan.toml",
     )
     .secret(Secret::Url)];
 
 /// All settings.
-pub const SETTINGS: &[Setting] =
-    &joined::<{ COUNT }>(&[&TARGET, pace::ROWS, request::ROWS, transport::ROWS, session::ROWS, output::ROWS]);
+pub const SETTINGS: &[Setting] = &joined::<{ COUNT }>(&[
+    &TARGET,
+    pace::ROWS,
+    request::ROWS,
+    grpc::ROWS,
+    transport::ROWS,
+    stream::ROWS,
+    session::ROWS,
+    output::ROWS,
+]);
 
-const COUNT: usize =
-    1 + pace::ROWS.len() + request::ROWS.len() + transport::ROWS.len() + session::ROWS.len() + output::ROWS.len();
+const COUNT: usize = 1
+    + pace::ROWS.len()
+    + request::ROWS.len()
+    + grpc::ROWS.len()
+    + transport::ROWS.len()
+    + stream::ROWS.len()
+    + session::ROWS.len()
+    + output::ROWS.len();
 
 /// Returns the rows of all lists as one list.
 const fn joined<const N: usize>(lists: &[&[Setting]]) -> [Setting; N] {
@@ -82,6 +98,7 @@ mod tests {
             }
         }
         assert_eq!(said.pace.timeout(), load.pace.timeout());
+        assert_eq!(said.stream.idle_timeout(), load.stream.idle_timeout());
         assert_eq!(said.pace.pace(), load.pace.pace());
         assert_eq!(said.request.order(), load.request.order());
         assert_eq!(said.request.feeder_order(), load.request.feeder_order());

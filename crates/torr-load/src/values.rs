@@ -1,10 +1,11 @@
 //! Values on the command line: counts, durations, rates.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZero;
 use std::time::Duration;
 use torr_gauge::{ThresholdRule, limits, number, threshold};
 use torr_press::request::Order;
-use torr_press::{Arrivals, Schedule, ThinkTime, Timestamps};
+use torr_press::{Arrivals, EventRule, Schedule, ThinkTime, Timestamps, TokenRule};
 
 /// A number of connections.
 pub fn connections(text: &str) -> Result<usize, String> {
@@ -92,6 +93,21 @@ pub fn stages(text: &str) -> Result<Stages, String> {
     Ok(if connections { Stages::Connections(schedule) } else { Stages::Rates(schedule) })
 }
 
+/// A number of events of a stream.
+pub fn events(text: &str) -> Result<NonZero<u64>, String> {
+    count(text, limits::MOST_REQUESTS).map(|count| NonZero::new(count).expect("a count is 1 or more"))
+}
+
+/// A rule of tokens.
+pub fn token_rule(text: &str) -> Result<TokenRule, String> {
+    TokenRule::parse(text).map_err(|error| error.to_string())
+}
+
+/// A rule of an event.
+pub fn event_rule(text: &str) -> Result<EventRule, String> {
+    EventRule::parse(text).map_err(|error| error.to_string())
+}
+
 /// Parses the number of requests in flight on a connection.
 pub fn depth(text: &str) -> Result<u16, String> {
     let depth = number::count(text).and_then(|n| u16::try_from(n).ok());
@@ -115,6 +131,26 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     // A clock of nanoseconds in 64 bits must be able to tell its end.
     let fits = |d: &Duration| *d >= Duration::from_millis(1) && *d <= Duration::from_secs(limits::MOST_SECONDS);
     parsed.filter(fits).ok_or_else(|| "must be a duration such as 10s, 500ms or 2m, from 1ms to 10 years".into())
+}
+
+/// The deadline of a call: what `grpc-timeout` can tell in milliseconds with its 8 digits.
+pub fn deadline(text: &str) -> Result<Duration, String> {
+    let fits = |deadline: &Duration| deadline.as_millis() < 100_000_000;
+    duration(text).ok().filter(fits).ok_or_else(|| "must be a duration such as 500ms or 2s, from 1ms to 27h".into())
+}
+
+/// A coding of the messages of calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GrpcEncoding {
+    /// As they are.
+    Identity,
+    /// Compressed by gzip.
+    Gzip,
+}
+
+/// Parses a coding of the messages of calls.
+pub fn grpc_encoding(text: &str) -> Result<GrpcEncoding, String> {
+    choice(text, &[("identity", GrpcEncoding::Identity), ("gzip", GrpcEncoding::Gzip)])
 }
 
 /// The duration of a run. `-d` is `--data` of curl, whose values are known by their characters.

@@ -31,3 +31,8 @@ pub fn list<'v>(value: &'v Value, path: &str) -> &'v [Value] {
 pub fn texts<'v>(value: &'v Value, path: &str) -> impl Iterator<Item = &'v str> {
     list(value, path).iter().filter_map(Value::as_str)
 }
+
+/// Whether the responses of a run are streams.
+pub fn has_streams(value: &Value) -> bool {
+    field(value, "streams").is_some_and(Value::is_object)
+}

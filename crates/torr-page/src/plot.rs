@@ -4,6 +4,7 @@
 //! (text) is placed by percentages around it. So a plot fills a phone as well as a sheet of paper, with text of one size.
 
 pub mod bar;
+pub mod dots;
 pub mod envelope;
 pub mod frame;
 pub mod heat;

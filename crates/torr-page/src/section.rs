@@ -1,6 +1,7 @@
 //! The sections of the page, in the order in which a reader needs them.
 
 pub mod agents;
+pub mod by_load;
 pub mod cautions;
 pub mod demo;
 pub mod distribution;
@@ -12,6 +13,7 @@ pub mod header;
 pub mod lab;
 pub mod ladder;
 pub mod limit;
+pub mod multiples;
 pub mod over_time;
 pub mod overlay;
 pub mod phases;
@@ -20,5 +22,8 @@ pub mod published;
 pub mod repeat;
 pub mod script;
 pub mod steering;
+pub mod streams;
+pub mod thresholds;
 pub mod verdict;
 pub mod versions;
+pub mod websocket;

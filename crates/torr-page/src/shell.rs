@@ -89,13 +89,17 @@ pub fn article(document: &Document) -> Markup {
             @match document.kind {
                 Kind::Run => {
                     (section::agents::cautions(value))
+                    (section::thresholds::failed(value))
                     (section::verdict::verdict(value))
                     (section::figures::run(value))
                     (section::script::script(value))
+                    (section::thresholds::kept(value))
                     (section::cautions::cautions(value))
                     (section::over_time::over_time(value))
+                    (section::streams::streams(value))
                     (section::distribution::distribution(value))
                     (section::phases::phases(value))
+                    (section::websocket::websocket(value))
                     (section::entries::entries(value))
                     (section::agents::agents(value))
                     (section::errors::errors(value))
@@ -109,6 +113,7 @@ pub fn article(document: &Document) -> Markup {
                 Kind::Limit => {
                     (section::limit::conclusion(value))
                     (section::limit::figures(value))
+                    (section::by_load::by_load(value))
                     (section::ladder::ladder(value))
                     (section::limit::steps(value))
                 }

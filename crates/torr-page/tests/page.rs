@@ -42,6 +42,23 @@ fn run() -> Value {
     })
 }
 
+/// A run of streams that last for longer than it: 90 of 100 are open at its end.
+fn streams() -> Value {
+    let mut run = run();
+    run["requests"] = json!(7);
+    run["unfinished"] = json!(91);
+    run["streams"] = json!({
+        "events": 43_210, "events_per_s": 4321.0, "begun": 97, "open": 90, "limited": 5, "silent": 1,
+        "longest_silence_us": 456_000, "length_us": null,
+        "first_event_us": {"min": 900, "mean": 1000, "p50": 1234, "max": 9000}, "first_event_histogram": "1200:90 9000:10",
+        "gap_us": {"min": 0, "mean": 900, "p50": 20_100, "p99": 33_000, "max": 40_000}, "gap_histogram": "20000:900 33000:10",
+    });
+    for point in run["series"].as_array_mut().expect("it is a list") {
+        point["events"] = json!(4321);
+    }
+    run
+}
+
 fn doctor() -> Value {
     json!({
         "schema": "torr.doctor/1", "torr": "0.1.0", "target": "http://h/", "seconds": 22.0, "remarks": ["a remark"],
@@ -60,10 +77,30 @@ fn limit() -> Value {
         "fit": {"good": true, "lambda": 100.0, "sigma": 0.001, "kappa": 0.0001},
         "ladder": [rung(1), rung(2), rung(4)], "disturbance": {"most": {"others": 0.9}},
         "steps": [
-            {"load": {"rate": 400.0}, "good_per_s": 400.0, "kept": true, "why": "first", "error_share": 0},
-            {"load": {"rate": 440.0}, "good_per_s": 400.0, "kept": false, "failure": "p99 was 80ms"},
+            {"load": {"rate": 400.0}, "good_per_s": 400.0, "kept": true, "why": "first", "error_share": 0,
+                "latency_us": {"p50": 900, "p99": 1000}},
+            {"load": {"rate": 440.0}, "good_per_s": 400.0, "kept": false, "failure": "p99 was 80ms", "error_share": 0.1,
+                "latency_us": {"p50": 900, "p99": 80_000}},
         ],
     })
+}
+
+/// A search for the most streams at a time.
+fn limit_of_streams() -> Value {
+    let step = |streams: u32, p99: u32, kept: bool| {
+        json!({"load": {"streams": streams}, "kept": kept, "error_share": 0,
+            "streams": {"at_a_time": streams, "events_per_s": streams * 50, "gap_us": {"p50": 20_000, "p99": p99}}})
+    };
+    let mut value = limit();
+    value["unit"] = "streams".into();
+    value["slo"] = json!(["first_event_p99<777ms", "gap_p99<30ms"]);
+    value["sustained"] =
+        json!({"streams": {"at_a_time": 6, "events_per_s": 300.0, "gap_us": {"p50": 20_000, "p99": 21_000}}});
+    value["fails_at"] = json!(7);
+    value["steps"] =
+        json!([step(1, 20_500, true), step(6, 21_000, true), step(7, 45_000, false), step(8, 60_000, false)]);
+    value["ladder"] = json!([]);
+    value
 }
 
 fn versions() -> Value {
@@ -144,8 +181,10 @@ fn make_hostile(value: &mut Value) {
 fn a_page_of_each_kind_has_its_sections_and_loads_nothing() {
     for (value, headings) in [
         (run(), &["Thresholds", "Checks", "Over time", "Distribution", "Phases", "Entries", "Agents", "Errors"][..]),
+        (streams(), &["Thresholds", "Checks", "Over time", "Streams", "Phases", "Entries", "Agents", "Errors"]),
         (doctor(), &["By connections", "Experiments"]),
-        (limit(), &["By connections", "Steps of the search"]),
+        (limit(), &["By rate", "By connections", "Steps of the search"]),
+        (limit_of_streams(), &["By streams", "Steps of the search"]),
         (versions(), &["Thresholds", "A and B"]),
         (demo(), &["A page with one line of text", "A row of 100,000 from the database"]),
         (lab(), &["Responses per second", "hello, c 10", "Not measured", "Versions"]),
@@ -166,7 +205,7 @@ fn a_page_of_each_kind_has_its_sections_and_loads_nothing() {
 
 #[test]
 fn hostile_texts_do_nothing_in_any_page() {
-    for clean in [run(), doctor(), limit(), versions(), demo(), lab()] {
+    for clean in [run(), streams(), doctor(), limit(), versions(), demo(), lab()] {
         let mut hostile = clean.clone();
         make_hostile(&mut hostile);
         assert!(hostile.to_string().matches("alert(1)").count() > 5, "{hostile}");
@@ -200,8 +239,11 @@ fn figures_are_those_of_the_json() {
         assert!(text.contains(figure), "{figure} is not in {text}");
     }
     let text = read(vec![lab()]).text();
-    let rows =
-        ["one5,0004,900 to 5,100", "two9,0008,900 to 9,100", "medians of 3 runs in turns, 0.1 of the suite's time"];
+    let rows = [
+        "one5,0004,900 to 5,100-44%",
+        "two9,0008,900 to 9,100–",
+        "medians of 3 runs in turns, 0.1 of the suite's time",
+    ];
     for figure in
         rows.into_iter().chain(["generator", "three is not available: no program", "four failed: a check", "--seed 7"])
     {
@@ -214,6 +256,58 @@ fn figures_are_those_of_the_json() {
     }
     let text = read(vec![limit()]).text();
     assert!(text.contains("It sustains 400 requests/s.") && text.contains("p99 was 80ms"), "{text}");
+    assert!(text.contains("limit 400/s") && text.contains("50 ms"), "the limit and the objective are marked: {text}");
+    let text = read(vec![limit_of_streams()]).text();
+    // An objective of another time than the plot's has no line.
+    assert!(text.contains("limit 6 streams") && text.contains("30 ms") && !text.contains("777 ms"), "{text}");
+}
+
+#[test]
+fn streams_are_shown_by_their_events() {
+    let page = read(vec![streams()]);
+    let text = page.text();
+    for figure in ["4,321", "1.23 ms", "20.1 ms", "33.0 ms", "456 ms", "events/s", "gap between events"] {
+        assert!(text.contains(figure), "{figure} is not in {text}");
+    }
+    let ends = [
+        "open when the run ended90",
+        "ended by the server2",
+        "ended by this client as planned5",
+        "no event within the idle time-out1",
+        "failed for other reasons1",
+        "without an event when the run ended1",
+    ];
+    for end in ends {
+        assert!(text.contains(end), "{end} is not in {text}");
+    }
+    // The lengths of streams are by design: no figure, plot or map shows them as response times.
+    assert!(!text.contains("esponse time") && !text.contains("complete response"), "{text}");
+    assert!(text.contains("Gaps between events"), "the map: {text}");
+}
+
+#[test]
+fn websockets_have_their_counts_and_handshakes() {
+    let mut value = run();
+    value["websocket"] = json!({
+        "handshake_us": {"min": 1000, "mean": 2200.0, "p50": 2100, "max": 9000}, "pushed": 4711, "pings": 3, "compressed": 7,
+        "closed": {"1001": 12, "1006": 5, "<b>": 1},
+    });
+    let text = read(vec![value.clone()]).text();
+    for part in [
+        "WebSocket handshake2.20 ms",
+        "messages that the server pushed4,711",
+        "pings of the server3",
+        "connections with compressed messages7",
+        "connections closed by the server with code 100112",
+        "connections closed by the server without a close frame5",
+    ] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    // Of a client that listens all messages are events.
+    let mut listening = streams();
+    listening["websocket"] = value["websocket"].clone();
+    let text = read(vec![listening]).text();
+    assert!(text.contains("pings of the server3") && !text.contains("messages that the server pushed"), "{text}");
 }
 
 /// Returns a run whose plan has these fields beside those of every plan.
@@ -327,7 +421,7 @@ fn a_run_of_an_hour_stays_small_and_keeps_its_extremes() {
     let words = (1..4000).map(|us| format!("{}:{}", us * 37, 1 + us % 9)).collect::<Vec<_>>();
     hour["latency_histogram"] = words.join(" ").into();
     let text = page(&[document(hour)]);
-    assert!(text.len() < 500_000, "{} bytes", text.len());
+    assert!(text.len() < 300_000, "{} bytes", text.len());
     let page = Page::read(&text);
     assert!(page.text().contains("60:00"), "the axis ends after an hour");
     // The peak of one second is the topmost point of the percentile's line: y is near 0 there.

@@ -20,5 +20,6 @@ pub fn protocol(part: &Http2Part, target: &Target, tls: Option<TlsSettings>) -> 
     let by_http2 = |tls| TlsSettings { alpn: vec!["h2".into()], needs_alpn: part.http2, ..tls };
     let tls = if http2 { tls.map(by_http2) } else { tls };
     // A file that is of no use shows before the run.
-    Ok(ProtocolConfig { http2, tls: tls.map(|settings| settings.load()).transpose().map_err(PlanError::usage)? })
+    let tls = tls.map(|settings| settings.load()).transpose().map_err(PlanError::usage)?;
+    Ok(ProtocolConfig { http2, tls, grpc: None })
 }

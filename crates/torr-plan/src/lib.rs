@@ -1,11 +1,12 @@
 //! From a load to the plan that the engine carries out: finds out what the targets are, reads files, resolves names and
-//! compiles hurl files. Nothing is sent to the service.
+//! compiles hurl files. Nothing is sent to the service, but what `--reflection` requests.
 #![forbid(unsafe_code)]
 
 pub mod checks;
 pub mod data;
 mod error;
 pub mod form;
+pub mod grpc;
 mod http2;
 pub mod input;
 pub mod request;
@@ -15,5 +16,6 @@ mod tls;
 pub mod transport;
 pub mod url;
 pub mod variables;
+mod websocket;
 
 pub use error::PlanError;

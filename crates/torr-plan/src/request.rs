@@ -3,10 +3,13 @@
 use super::data;
 use super::form;
 use super::input::{Input, feeder};
+use super::websocket;
 use crate::error::PlanError;
 use torr_load::{Load, RequestPart};
-use torr_press::request::{Auth, Body, Data, Feeder, Options, Url, read_list};
-use torr_press::{Requests, Target};
+use torr_press::request::{
+    Auth, Body, CompressionOffer, Data, Feeder, MatchRule, Options, Url, WebSocketOptions, read_list,
+};
+use torr_press::{RequestError, Requests, Target};
 
 /// Returns the records of `--feeder`.
 ///
@@ -21,15 +24,37 @@ pub(crate) fn requests(load: &Load, url: Option<&str>) -> Result<(Target, Reques
     let part = &load.request;
     let mut input = Input::of(&part.files);
     let urls = urls(part, url, &mut input)?;
-    let options = options(part, load.keep_alive(), &mut input)?;
-    let requests = Requests::new(&urls, &options).map_err(PlanError::usage)?;
+    let is_websocket = urls.first().is_some_and(|url| url.target.is_websocket());
+    websocket::check(load, is_websocket)?;
+    let options = Options { event_streams: load.stream.has_streams(), ..options(part, load.keep_alive(), &mut input)? };
+    let requests = match &urls[..] {
+        [url] if is_websocket => messages(load, url, &options),
+        urls => Requests::new(urls, &options),
+    };
+    let requests = requests.map_err(PlanError::usage)?;
     let first = urls.into_iter().next().map(|url| url.target);
     Ok((first.expect("missing URL"), requests, options))
 }
 
+/// Returns the messages of WebSocket connections.
+fn messages(load: &Load, url: &Url, options: &Options) -> Result<Requests, RequestError> {
+    let part = &load.request;
+    let matched_by = part.matching.as_deref().map(MatchRule::parse).transpose()?;
+    let (message, subprotocols) = (options.body.clone(), part.subprotocols.clone());
+    let (binary, listens) = (part.binary, load.stream.listen);
+    let offer = match part.no_context_takeover {
+        true => CompressionOffer::WithoutTakeover,
+        false => CompressionOffer::WithTakeover,
+    };
+    let deflate = part.compressed.then_some(offer);
+    // The response to a handshake has no content.
+    let options = Options { compressed: false, ..options.clone() };
+    Requests::messages(url, &options, &WebSocketOptions { message, listens, binary, subprotocols, deflate, matched_by })
+}
+
 /// The URL on the command line, then those of the list.
 fn urls(args: &RequestPart, url: Option<&str>, input: &mut Input) -> Result<Vec<Url>, PlanError> {
-    let first = url.map(Target::parse).transpose().map_err(PlanError::usage)?;
+    let first = url.map(Target::parse_any).transpose().map_err(PlanError::usage)?;
     let mut urls: Vec<Url> = first.iter().cloned().map(Url::from).collect();
     if let Some(path) = &args.urls {
         let text = input.read_text(&path.to_string_lossy(), "the list of URLs")?;
@@ -40,7 +65,8 @@ fn urls(args: &RequestPart, url: Option<&str>, input: &mut Input) -> Result<Vec<
     Ok(urls)
 }
 
-fn options(args: &RequestPart, keep_alive: bool, input: &mut Input) -> Result<Options, PlanError> {
+/// Returns the options of requests.
+pub(crate) fn options(args: &RequestPart, keep_alive: bool, input: &mut Input) -> Result<Options, PlanError> {
     let mut query = args.url_query.iter().map(|text| url_query(text, input)).collect::<Result<Vec<_>, _>>()?;
     let mut body = body(args, input)?;
     if args.get
@@ -58,6 +84,7 @@ fn options(args: &RequestPart, keep_alive: bool, input: &mut Input) -> Result<Op
         cookies: args.cookies.iter().map(|text| cookie(text)).collect::<Result<_, _>>()?,
         auth: auth(args)?,
         compressed: args.compressed,
+        event_streams: false,
         body,
         query,
         keep_alive,

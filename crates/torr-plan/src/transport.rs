@@ -5,10 +5,11 @@ use super::tls;
 use crate::error::PlanError;
 use ipnet::IpNet;
 use std::net::{IpAddr, SocketAddr};
+use torr_gauge::machine::cpus;
 use torr_gauge::redact;
-use torr_load::{ConnectTo, Family, TransportPart};
+use torr_load::{ConnectTo, Family, Load, TransportPart};
 use torr_net::{Address, address};
-use torr_press::{Destination, ProtocolConfig, Target};
+use torr_press::{Destination, Plan, ProtocolConfig, Requests, Target};
 
 /// The limit of the number of source addresses: more bring no more local ports than a run can use.
 const MOST_SOURCES: usize = 65_536;
@@ -48,6 +49,25 @@ pub(crate) fn route(part: &TransportPart, target: &Target) -> Result<Route, Plan
     let user = |proxy: &Target| part.proxy_user.clone().or_else(|| proxy.credentials());
     let tunnel = proxy.as_ref().map(|proxy| target.connect_request(user(proxy).as_deref()));
     Ok(Route { addresses: addresses.into_iter().map(Address::Tcp).collect(), sources, tunnel, protocol })
+}
+
+/// Returns the plan of requests on the way of `transport`.
+pub(crate) fn plan(
+    load: &Load,
+    transport: &TransportPart,
+    target: Target,
+    requests: Requests,
+) -> Result<Plan, PlanError> {
+    let route = route(transport, &target)?;
+    Ok(Plan {
+        sources: route.sources,
+        tunnel: route.tunnel,
+        protocol: route.protocol,
+        depth: transport.http2.streams.as_deref().copied().unwrap_or(1),
+        threads: cpus(),
+        keep_alive: load.keep_alive(),
+        ..Plan::new(target, route.addresses, requests)
+    })
 }
 
 fn protocol(part: &TransportPart, target: &Target) -> Result<ProtocolConfig, PlanError> {

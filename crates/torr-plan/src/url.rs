@@ -1,12 +1,11 @@
 //! The plan of a load whose requests go to URLs.
 
 use crate::error::PlanError;
-use crate::{checks, request, transport};
+use crate::{checks, grpc, request, transport};
 use std::time::Duration;
-use torr_gauge::machine::cpus;
-use torr_load::Load;
-use torr_press::Plan;
+use torr_load::{Load, is_grpc};
 use torr_press::request::Options;
+use torr_press::{EventPlan, Plan};
 
 /// The default duration of a run.
 const DURATION: Duration = Duration::from_secs(10);
@@ -22,10 +21,11 @@ pub fn plan(load: &Load, url: Option<&str>) -> Result<Plan, PlanError> {
 /// Adds the pace of a load, and what the load expects of responses, to a plan.
 ///
 /// # Errors
-/// For an invalid expectation, and for too many of them.
+/// For an invalid expectation, for too many of them, and for a limit of streams where a method returns one message.
 pub fn with_load(load: &Load, base: Plan) -> Result<Plan, PlanError> {
     let pace = &load.pace;
     let inspection = checks::inspection(&load.checks)?;
+    let base = with_streams(load, base)?;
     let endless = pace.requests.is_none() && pace.stages.is_none();
     Ok(Plan {
         inspection,
@@ -46,6 +46,30 @@ pub fn with_load(load: &Load, base: Plan) -> Result<Plan, PlanError> {
     })
 }
 
+/// Adds to a plan what the load awaits of responses that are streams.
+///
+/// # Errors
+/// For a limit of streams where a method returns one message.
+pub fn with_streams(load: &Load, base: Plan) -> Result<Plan, PlanError> {
+    let events = events(load, &base)?;
+    // A connection of a WebSocket is a stream.
+    Ok(Plan { events, keep_alive: base.keep_alive && !load.stream.listen, ..base })
+}
+
+/// Returns what is awaited of responses that are streams, if they are. Whether a call's is one stands in the description of its method.
+fn events(load: &Load, base: &Plan) -> Result<Option<EventPlan>, PlanError> {
+    match (base.protocol.grpc, load.stream.given()) {
+        // Among the responses of sessions are streams too.
+        (None, _) => Ok(load.stream.events().or_else(|| base.events.clone())),
+        (Some(method), _) if method.returns_stream => Ok(Some(load.stream.messages())),
+        (Some(_), None) => Ok(None),
+        (Some(_), Some(name)) => Err(PlanError::Usage(format!(
+            "--{name} needs a method that returns a stream: {} returns one message",
+            base.target.path()
+        ))),
+    }
+}
+
 /// Returns the plan of the requests and of the way to the service, without the pace of the load. It has a thread for each CPU.
 ///
 /// # Errors
@@ -59,16 +83,9 @@ pub fn base(load: &Load, url: Option<&str>) -> Result<Plan, PlanError> {
 /// # Errors
 /// As [`plan`].
 pub fn base_and_options(load: &Load, url: Option<&str>) -> Result<(Plan, Options), PlanError> {
+    if let Some(url) = url.filter(|url| is_grpc(url)) {
+        return grpc::call(load, url).map(|call| (call.plan, call.options));
+    }
     let (target, request, options) = request::requests(load, url)?;
-    let route = transport::route(&load.transport, &target)?;
-    let plan = Plan {
-        sources: route.sources,
-        tunnel: route.tunnel,
-        protocol: route.protocol,
-        depth: load.transport.http2.streams.as_deref().copied().unwrap_or(1),
-        threads: cpus(),
-        keep_alive: load.keep_alive(),
-        ..Plan::new(target, route.addresses, request)
-    };
-    Ok((plan, options))
+    Ok((transport::plan(load, &load.transport, target, request)?, options))
 }

@@ -14,6 +14,7 @@ mod finish;
 mod idle_close;
 mod in_flight;
 mod late_reading;
+mod open_connections;
 mod readiness;
 mod recorder;
 mod response;
@@ -23,6 +24,7 @@ mod sessions;
 mod slot_queue;
 mod slots;
 mod socket_sampler;
+mod streams;
 mod timeout;
 mod unsent;
 mod unsent_bytes;
@@ -42,6 +44,7 @@ use connection::{Connection, Sending, Stage, current};
 use connector::Connector;
 pub(crate) use coordinator::Coordinator;
 use late_reading::LateReading;
+pub(crate) use open_connections::OpenConnections;
 use readiness::Readiness;
 use recorder::Recorder;
 pub(crate) use recorder::{FailedRequest, ThreadResult};
@@ -160,11 +163,12 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
         })
     }
 
-    /// Runs until the plan is done, its time is up by the run's clock `time`, or the run is stopped.
+    /// Runs until the plan is done, its time is up by the run's clock `time`, or the run is stopped. Returns what was recorded, and the
+    /// connections that are still open.
     ///
     /// # Errors
     /// If the kernel refuses to wait for events.
-    pub fn run(mut self, time: Clock) -> io::Result<ThreadResult> {
+    pub fn run(mut self, time: Clock) -> io::Result<(ThreadResult, OpenConnections<P>)> {
         self.clock = time;
         self.timestamps = self.plan.uses_kernel_timestamps().then(|| Timestamps::new(time));
         let mut now = self.clock.now();
@@ -185,6 +189,7 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
             }
             ready.clear();
             self.readiness.ready = ready;
+            P::add_tally(&mut self.protocol, &mut self.recorder.sample);
             self.release_deferred(now);
             if self.may_park {
                 self.wake_users(now);

@@ -7,6 +7,7 @@ use torr_gauge::{Failure, FailureKind, FailureSide};
 use torr_net::errors::describe;
 use torr_net::tls::TlsError;
 use torr_wire::WireError;
+use torr_wire::websocket::{FrameError, HandshakeError, code};
 
 /// Why no connection came about.
 pub(crate) fn connect(error: &io::Error) -> Failure {
@@ -118,6 +119,101 @@ pub(crate) fn surplus() -> Failure {
 pub(crate) fn no_connection_within(timeout: Duration) -> Failure {
     let what = format!("no connection within {}", seconds(timeout.as_secs_f64()));
     Failure::new(FailureKind::Timeout, FailureSide::Network, what)
+}
+
+/// Returns the failure of an event stream that is read as one response, and does not end.
+pub(crate) fn endless_stream(timeout: Duration) -> Failure {
+    let what =
+        format!("no complete response within {}: it is an event stream, use --sse", seconds(timeout.as_secs_f64()));
+    Failure::new(FailureKind::Timeout, FailureSide::Server, what)
+}
+
+/// Returns the failure of a stream without an event for the time of the plan.
+pub(crate) fn no_event_within(timeout: Duration) -> Failure {
+    let what = format!("no event within {}", seconds(timeout.as_secs_f64()));
+    Failure::new(FailureKind::Timeout, FailureSide::Server, what)
+}
+
+/// Returns the failure of a response that should be an event stream and is none.
+pub(crate) fn no_event_stream(status: u16, media_type: &[u8]) -> Failure {
+    let what = match media_type {
+        _ if status != 200 => format!("no event stream: its status is {status}, not 200"),
+        b"" => "no event stream: it has no Content-Type".to_owned(),
+        media_type => format!("no event stream: its Content-Type is {}", String::from_utf8_lossy(media_type)),
+    };
+    Failure::new(FailureKind::Protocol, FailureSide::Server, what)
+}
+
+/// Returns the failure of an event stream in a coding that is not decoded.
+pub(crate) fn unknown_coding(coding: &[u8]) -> Failure {
+    let what =
+        format!("the event stream has Content-Encoding {}, which is not supported", String::from_utf8_lossy(coding));
+    Failure::new(FailureKind::Protocol, FailureSide::Server, what)
+}
+
+/// Returns the failure of an event stream whose compressed bytes are malformed.
+pub(crate) fn malformed_coding() -> Failure {
+    Failure::new(
+        FailureKind::Protocol,
+        FailureSide::Server,
+        "the compressed bytes of the event stream are malformed, or decode to too many",
+    )
+}
+
+/// Returns the failure of an opening handshake of WebSocket.
+pub(crate) fn handshake(error: &HandshakeError) -> Failure {
+    let kind = match error {
+        HandshakeError::Refused(_) => FailureKind::Connect,
+        _ => FailureKind::Protocol,
+    };
+    Failure::new(kind, FailureSide::Server, error.to_string())
+}
+
+/// Returns the failure of malformed frames of WebSocket.
+pub(crate) fn frame(error: FrameError) -> Failure {
+    Failure::new(FailureKind::Protocol, FailureSide::Server, error.to_string())
+}
+
+/// Returns the failure of a text message that is not UTF-8.
+pub(crate) fn not_text() -> Failure {
+    Failure::new(FailureKind::Protocol, FailureSide::Server, "the server sent a text message that is not UTF-8")
+}
+
+/// Returns the failure of a message to be sent that has no value to match its response by.
+pub(crate) fn nothing_to_match() -> Failure {
+    let what = "the message has no value for --match, so that no response could be found for it";
+    Failure::new(FailureKind::Protocol, FailureSide::Client, what)
+}
+
+/// Returns the failure of a server that sends so many pings, and nothing else.
+pub(crate) fn pings(most: u32) -> Failure {
+    let what = format!("the server sent more than {most} pings without a message");
+    Failure::new(FailureKind::Protocol, FailureSide::Server, what)
+}
+
+/// Returns the failure of a message to which the server responded with a close frame of this code.
+pub(crate) fn closed_with(code: u16) -> Failure {
+    let code = if code == code::NONE { "without a code".to_owned() } else { format!("with code {code}") };
+    let what = format!("the server closed the WebSocket {code} before responding");
+    Failure::new(FailureKind::Read, FailureSide::Server, what)
+}
+
+/// Returns the failure of a stream of messages that the server ended with a close frame of this code.
+pub(crate) fn stream_closed_with(code: u16) -> Failure {
+    let what = format!("the server closed the WebSocket with code {code}");
+    Failure::new(FailureKind::Read, FailureSide::Server, what)
+}
+
+/// Returns the failure of a stream of messages that ended without a close frame.
+pub(crate) fn stream_closed_without_frame() -> Failure {
+    let what = "the server closed the connection without a close frame";
+    Failure::new(FailureKind::Read, FailureSide::Server, what)
+}
+
+/// Returns the failure of a message when the server ended the connection without a close frame.
+pub(crate) fn closed_without_frame() -> Failure {
+    let what = "the server closed the connection without a close frame before responding";
+    Failure::new(FailureKind::Read, FailureSide::Server, what)
 }
 
 pub(crate) fn no_response_within(timeout: Duration) -> Failure {

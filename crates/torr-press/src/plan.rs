@@ -9,6 +9,8 @@ mod summary;
 pub use share::Share;
 
 use crate::pace::Pace;
+use crate::response::events::EventPlan;
+use crate::response::grpc::GrpcMethod;
 use crate::response::inspect::Inspection;
 use crate::servers::destination::Destination;
 use crate::servers::sources::Sources;
@@ -41,6 +43,8 @@ pub struct Plan {
     pub further: Vec<Destination>,
     /// The inspection of responses.
     pub inspection: Inspection,
+    /// What is awaited of responses that are event streams: where all are, or among those to virtual users.
+    pub events: Option<EventPlan>,
     /// The protocol.
     pub protocol: ProtocolConfig,
     /// The request by which a proxy opens a tunnel, if there is a proxy.
@@ -111,6 +115,8 @@ pub struct ProtocolConfig {
     pub http2: bool,
     /// The settings of TLS; `None` without TLS.
     pub tls: Option<TlsConfig>,
+    /// The method whose calls the requests are, where these are of gRPC. HTTP/2 carries them.
+    pub grpc: Option<GrpcMethod>,
 }
 
 /// A think time: the time between a response and the next request, drawn uniformly from a range.
@@ -137,7 +143,8 @@ impl Plan {
             work: work.into(),
             further: Vec::new(),
             inspection: Inspection::default(),
-            protocol: ProtocolConfig { http2: false, tls: None },
+            events: None,
+            protocol: ProtocolConfig { http2: false, tls: None, grpc: None },
             tunnel: None,
             pace: Pace::closed(None),
             connections: 100,
@@ -226,10 +233,16 @@ impl Plan {
         matches!(self.pace, Pace::Open(..))
     }
 
+    /// Whether all responses are to be streams.
+    pub(crate) fn demands_streams(&self) -> bool {
+        self.events.as_ref().is_some_and(|events| events.demands_streams)
+    }
+
     /// Whether the kernel's time stamps tell when responses arrived.
     pub(crate) fn uses_kernel_timestamps(&self) -> bool {
         let wanted = match self.timestamps {
-            Timestamps::Auto => self.is_scheduled(),
+            // The times between events are short, and none may be as long as a read was late.
+            Timestamps::Auto => self.is_scheduled() || self.demands_streams(),
             Timestamps::Kernel => true,
             Timestamps::User => false,
         };
@@ -238,7 +251,8 @@ impl Plan {
 
     /// Whether responses may be read late: each has a time stamp of its own, and only its slot waits for it.
     pub(crate) fn can_read_late(&self) -> bool {
-        let one_at_a_time = self.depth == 1 && !self.protocol.http2 && self.work.users().is_none();
+        let one_at_a_time =
+            self.depth == 1 && !self.protocol.http2 && self.work.users().is_none() && self.events.is_none();
         self.uses_kernel_timestamps() && self.is_scheduled() && one_at_a_time
     }
 
@@ -251,7 +265,8 @@ impl Plan {
 
     /// Whether all that a connection ever sends leaves at once in one packet.
     pub(crate) fn sends_once(&self) -> bool {
-        let plain = self.tunnel.is_none() && !self.protocol.http2 && self.protocol.tls.is_none();
+        let plain =
+            !self.work.is_websocket() && self.tunnel.is_none() && !self.protocol.http2 && self.protocol.tls.is_none();
         let fits = self.work.requests().is_some_and(|requests| requests.largest_bytes() <= ONE_PACKET);
         plain && !self.keep_alive && fits
     }

@@ -5,13 +5,15 @@ pub(crate) mod either_tls;
 pub(crate) mod http1;
 pub(crate) mod http2;
 pub(crate) mod tls;
+pub(crate) mod websocket;
 
+use crate::response::events::EventArrival;
 use crate::response::failed::FailedResponseBuffer;
 use crate::response::kept::KeptResponse;
 use crate::work::source::Source;
 use std::num::NonZero;
-use torr_gauge::Failure;
 use torr_gauge::collector::FirstResponse;
+use torr_gauge::{Failure, Sample};
 use torr_net::Nanos;
 use torr_net::tls::NegotiatedTls;
 use torr_wire::response::Response;
@@ -23,6 +25,10 @@ pub trait Protocol {
     const BUFFERS_EVENTS: bool;
     /// Whether responses arrive in any order, and carry the key of their request.
     const MULTIPLEXES: bool;
+    /// Whether responses may be streams, whose events [`Protocol::take_arrival`] returns.
+    const STREAMS: bool;
+    /// Whether connections begin and end with handshakes of the protocol itself: [`Protocol::close`] writes the end.
+    const HAS_HANDSHAKES: bool = false;
     /// State that all connections of a thread share, such as buffers.
     type ThreadState: Default;
 
@@ -38,7 +44,7 @@ pub trait Protocol {
     /// Resets the state for a new connection. Bytes that precede the first request go to `out`.
     fn open(&mut self, out: &mut Vec<u8>);
 
-    /// Whether a handshake has to complete before the first request.
+    /// Whether a handshake, of TLS or of the protocol, has to complete before the first request.
     fn is_handshaking(&self) -> bool {
         false
     }
@@ -120,6 +126,27 @@ pub trait Protocol {
         false
     }
 
+    /// Takes events of streams that have arrived by the time `at`, those of one stream at a time, until there are none.
+    #[inline]
+    fn take_arrival(&mut self, _at: Nanos) -> Option<EventArrival> {
+        None
+    }
+
+    /// Returns the key of an open stream whose latest event is not later than this; without multiplexing it has no meaning.
+    fn silent_since(&self, _at: Nanos) -> Option<u32> {
+        None
+    }
+
+    /// Returns the time of the latest event of the open stream of this key; `None` before its first one.
+    fn last_event(&self, _key: u32) -> Option<Nanos> {
+        None
+    }
+
+    /// Whether a response that is incomplete is an event stream, although responses are read as a whole.
+    fn has_event_stream(&self, _thread: &mut Self::ThreadState) -> bool {
+        false
+    }
+
     /// Takes the first response of the run, if it was to be kept and arrived here.
     fn first_response(&mut self) -> Option<FirstResponse> {
         None
@@ -134,6 +161,29 @@ pub trait Protocol {
     fn kept(&mut self) -> Option<&mut KeptResponse> {
         None
     }
+
+    /// Returns the response to the request of this key as far as it has arrived, if responses are kept; without multiplexing the key
+    /// has no meaning.
+    fn arriving(&mut self, _key: u32) -> Option<&mut KeptResponse> {
+        None
+    }
+
+    /// Ends the stream that responds to the request of this key, which its user has left. Returns the response.
+    fn leave_stream(
+        &mut self,
+        _thread: &mut Self::ThreadState,
+        _key: u32,
+        _out: &mut Vec<u8>,
+    ) -> Option<ReceivedResponse> {
+        None
+    }
+
+    /// Writes the last bytes of a connection that was ready for requests, before it is closed by either side.
+    fn close(&mut self, _thread: &mut Self::ThreadState, _out: &mut Vec<u8>) {}
+
+    /// Adds what the protocol has counted since the last call to a sample.
+    #[inline]
+    fn add_tally(_thread: &mut Self::ThreadState, _sample: &mut Sample) {}
 
     /// Cancels one request. Returns whether the connection can be used further.
     fn cancel(&mut self, _thread: &mut Self::ThreadState, _key: u32, _out: &mut Vec<u8>) -> bool {
@@ -179,4 +229,6 @@ pub struct ReceivedResponse {
     pub failed_checks: u32,
     /// The number of redirects that were followed to it.
     pub redirects: u8,
+    /// Whether it is a stream that the client has ended, of which more may come.
+    pub ended_here: bool,
 }

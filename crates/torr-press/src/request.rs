@@ -8,11 +8,13 @@ mod choice;
 mod column;
 mod cursor;
 mod draw;
+mod encoder;
 mod entry;
 mod error;
 mod escape;
 mod feeder;
 mod fields;
+mod match_rule;
 mod multipart;
 mod numbers;
 mod options;
@@ -24,27 +26,33 @@ mod template;
 #[cfg(test)]
 mod tests;
 mod urls;
+mod websocket;
 
 pub use cursor::Cursor;
 pub use draw::Order;
+pub use encoder::Encoder;
 pub use entry::LEAST_SHARED;
 pub use error::RequestError;
 pub use feeder::{Feeder, part_of_records};
+pub use match_rule::MatchRule;
 pub use options::{Auth, Body, Content, Data, Options, Part};
 pub use sent_content::SentContent;
 pub use sent_secrets::{secrets_of_content, secrets_of_head, sent_secrets};
+pub use torr_wire::websocket::Offer as CompressionOffer;
 pub use urls::{Url, read_list};
+pub use websocket::{WebSocketOptions, WebSocketRequests};
 
 use crate::servers::target::Target;
 use bytes::Bytes;
 use choice::Choice;
-use entry::Composer;
+use entry::{Composer, Entry};
 use memchr::memmem;
 use numbers::Numbers;
 use request_set::RequestSet;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use torr_gauge::secrets::{Haystack, unescaped};
+use torr_wire::websocket::Kind;
 
 /// What stands around the number of a column where secrets are looked for: characters for private use, which JSON and header
 /// sections can have.
@@ -54,6 +62,8 @@ const MARKS: [&str; 2] = ["\u{e000}", "\u{e001}"];
 #[derive(Debug, Clone)]
 pub struct Requests {
     shared: Arc<RequestSet>,
+    /// What makes the requests messages of WebSocket connections.
+    websocket: Option<Arc<WebSocketRequests>>,
 }
 
 impl Requests {
@@ -73,6 +83,11 @@ impl Requests {
             entries.push(composer.entry(url)?);
         }
         let choice = (urls.len() > 1).then(|| Choice::new(urls.iter().map(|url| url.weight), options.url_order));
+        Ok(Self::of_entries(entries, choice, options, composer))
+    }
+
+    /// Returns the requests of entries, of which there is at least one, and of the composer that made them.
+    fn of_entries(entries: Vec<Entry>, choice: Option<Choice>, options: &Options, composer: Composer<'_>) -> Self {
         let mut shared = RequestSet {
             choice,
             is_constant: false,
@@ -90,13 +105,33 @@ impl Requests {
             entries,
         };
         shared.is_constant = shared.choice.is_none() && shared.entries[0].is_constant();
-        if shared.is_constant && !shared.entries[0].has_shared_content() {
+        let first = &shared.entries[0];
+        if shared.is_constant && !first.has_shared_content() && !first.is_encoded() {
             let mut bytes = Vec::new();
             Cursor::new(&shared, 0, 1).write(&mut bytes);
             bytes.shrink_to_fit();
             shared.constant = Some(bytes);
         }
-        Ok(Self { shared: Arc::new(shared) })
+        Self { shared: Arc::new(shared), websocket: None }
+    }
+
+    /// Composes the messages that are sent on WebSocket connections to this URL, whose opening handshakes have the fields of `options`.
+    ///
+    /// # Errors
+    /// Returns each [`RequestError`] that requests can have, and if the message is missing, no text, or too large.
+    pub fn messages(url: &Url, options: &Options, of_websocket: &WebSocketOptions) -> Result<Self, RequestError> {
+        let options = Options { body: None, ..options.clone() };
+        let handshake = websocket::handshake(&options, of_websocket)?;
+        let handshakes = Self::new(std::slice::from_ref(url), &handshake)?.shared;
+        let mut composer = Composer::new(&options)?;
+        let message = websocket::message(&url.target, of_websocket, &mut composer)?;
+        let websocket = Arc::new(WebSocketRequests::new(handshakes, of_websocket));
+        Ok(Self { websocket: Some(websocket), ..Self::of_entries(vec![message], None, &options, composer) })
+    }
+
+    /// Returns what makes these requests messages of WebSocket connections, if they are such.
+    pub fn websocket(&self) -> Option<&WebSocketRequests> {
+        self.websocket.as_deref()
     }
 
     /// Returns a plain GET of one URL.
@@ -135,6 +170,12 @@ impl Requests {
         let set = &*self.shared;
         let mut bytes = Vec::new();
         let mut found = set.environment.clone();
+        // A message has no header section.
+        let sent_secrets = if self.websocket.is_some() { secrets_of_content } else { sent_secrets };
+        if let Some(websocket) = &self.websocket {
+            let handshakes = Self { shared: Arc::clone(&websocket.handshakes), websocket: None };
+            found.extend(handshakes.secrets(haystack));
+        }
         let mut columns = BTreeSet::new();
         match &set.constant {
             Some(constant) => found.extend(sent_secrets(constant)),
@@ -165,8 +206,11 @@ impl Requests {
         Cursor::new(&self.shared, thread, threads)
     }
 
-    /// The methods, each once, in the order of the URLs: `GET`, or `GET,POST`.
+    /// The methods, each once, in the order of the URLs: `GET`, or `GET,POST`; of messages, their kind: `text` or `binary`.
     pub fn method(&self) -> String {
+        if let Some(websocket) = &self.websocket {
+            return if websocket.kind == Kind::Text { "text".into() } else { "binary".into() };
+        }
         let mut methods: Vec<&str> = vec![];
         for entry in &self.shared.entries {
             if !methods.contains(&entry.method.as_str()) {
@@ -188,7 +232,7 @@ impl Requests {
 
     /// Whether a request has content that all connections send from the same memory.
     pub(crate) fn has_shared_content(&self) -> bool {
-        self.shared.entries.iter().any(entry::Entry::has_shared_content)
+        self.shared.entries.iter().any(Entry::has_shared_content)
     }
 
     /// Whether the header fields ask the server to close the connection after each response.

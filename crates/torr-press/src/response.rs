@@ -2,8 +2,10 @@
 
 pub mod checks;
 pub(crate) mod decode;
+pub mod events;
 pub(crate) mod failed;
 pub(crate) mod follow;
+pub(crate) mod grpc;
 pub(crate) mod inspect;
 pub(crate) mod keeper;
 pub(crate) mod kept;

@@ -36,6 +36,11 @@ impl Work {
         }
     }
 
+    /// Whether the requests are messages of WebSocket connections.
+    pub fn is_websocket(&self) -> bool {
+        self.requests().is_some_and(|requests| requests.websocket().is_some())
+    }
+
     /// Returns the methods with commas between them.
     pub(crate) fn methods(&self) -> String {
         match self {

@@ -5,6 +5,7 @@ mod server;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_gauge::RunResult;
+use torr_gauge::result::RateStage;
 use torr_press::{Arrivals, Pace, Plan, Requests, Schedule, Target, run};
 use torr_test_support::measured::measured;
 use torr_test_support::{alone, quiet};
@@ -32,6 +33,9 @@ fn a_burst_after_a_pause_is_where_it_was() {
     measured("a burst after a pause", || {
         let result = pressed(|plan| Plan { pace: pace.clone(), ..plan });
         assert_eq!((result.started, result.errors.total()), (210, 0), "{result:?}");
+        let stages = [(0.1, 100.0), (0.2, 0.0), (0.1, 2000.0)];
+        let stages = stages.map(|(length_s, rate)| RateStage { length_s, from: rate, to: rate });
+        assert_eq!(result.plan.stages, stages, "as they were planned");
         let series = result.series;
         let within = |from: f64, to: f64| -> u64 {
             let points = series.iter().filter(|point| point.t > from + 1e-6 && point.t < to + 1e-6);

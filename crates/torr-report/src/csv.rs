@@ -18,6 +18,18 @@ struct Line {
     p99_us: Option<u64>,
 }
 
+/// The column that runs whose responses are streams have in addition.
+#[derive(Serialize)]
+struct StreamColumns {
+    events: u64,
+}
+
+/// The column that runs over WebSocket connections have in addition, unless all messages are events.
+#[derive(Serialize)]
+struct WebSocketColumns {
+    pushed: u64,
+}
+
 /// The columns that runs with sessions have in addition.
 #[derive(Serialize)]
 struct SessionColumns {
@@ -28,15 +40,18 @@ struct SessionColumns {
 }
 
 /// Returns the series below a line of column names. Percentiles that the interval has too few samples for are unknown, as in the
-/// text report. A run with sessions has columns for them.
+/// text report. A run with sessions or streams, or over WebSocket connections, has columns for them.
 ///
 /// # Errors
 /// Never for the result of a run.
 pub fn series(run: &RunResult) -> Result<String, csv::Error> {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
-    let names = ["t", "requests", "errors", "rps", "p50_us", "p99_us", "sessions_finished", "sessions_failed"];
-    let columns = if run.sessions.is_some() { names.len() } else { names.len() - 2 };
-    writer.write_record(&names[..columns])?;
+    let names = ["t", "requests", "errors", "rps", "p50_us", "p99_us"];
+    let of_sessions = ["sessions_finished", "sessions_failed"].into_iter().filter(|_| run.sessions.is_some());
+    let of_streams = std::iter::once("events").filter(|_| run.streams.is_some());
+    let is_pushed = run.sessions.is_none() && run.streams.is_none() && run.websocket.is_some();
+    let of_websockets = std::iter::once("pushed").filter(|_| is_pushed);
+    writer.write_record(names.into_iter().chain(of_sessions).chain(of_streams).chain(of_websockets))?;
     let mut begin = 0.0;
     for point in &run.series {
         let length = point.t - begin;
@@ -51,9 +66,12 @@ pub fn series(run: &RunResult) -> Result<String, csv::Error> {
             p99_us: point.p99.filter(|_| is_known(samples, 0.99)),
         };
         let sessions = SessionColumns { finished: point.sessions_finished, failed: point.sessions_failed };
-        match run.sessions {
-            Some(_) => writer.serialize((line, sessions))?,
-            None => writer.serialize(line)?,
+        let streams = StreamColumns { events: point.events };
+        match (&run.sessions, &run.streams) {
+            (Some(_), _) => writer.serialize((line, sessions))?,
+            (None, Some(_)) => writer.serialize((line, streams))?,
+            (None, None) if is_pushed => writer.serialize((line, WebSocketColumns { pushed: point.pushed }))?,
+            (None, None) => writer.serialize(line)?,
         }
         begin = point.t;
     }

@@ -1,6 +1,7 @@
 //! The entries of sessions: a table, and below an entry what failed there.
 
 use crate::human::{count, cut, micros, plural, printable};
+use crate::streams;
 use crate::style::{BAD, FAINT, paint};
 use crate::table::{align, align_within, visible, width as table_width};
 use std::collections::BTreeMap;
@@ -150,9 +151,9 @@ fn without_middle(text: &str, most: usize) -> String {
     text.chars().take(front).chain("...".chars()).chain(text.chars().skip(length - back)).collect()
 }
 
-/// Returns what failed at an entry, line by line with colours; nothing where all is well.
+/// Returns the streams of an entry and what failed there, line by line with colours; nothing where all is well.
 fn details(entry: &EntryResult) -> Vec<String> {
-    let mut lines = Vec::new();
+    let mut lines: Vec<String> = entry.streams.iter().map(streams::of_entry).collect();
     for assert in entry.asserts.iter().filter(|assert| assert.failed > 0) {
         let mut of_assert = assert_lines(assert, entry.requests).into_iter();
         lines.extend(of_assert.next().map(|line| paint(BAD, line)));
@@ -161,6 +162,10 @@ fn details(entry: &EntryResult) -> Vec<String> {
     if entry.failed > 0 && entry.status.keys().any(|&status| status >= 400) {
         let statuses = entry.status.iter().map(|(status, n)| format!("{status} x {}", count(*n)));
         lines.push(format!("status {}", statuses.collect::<Vec<_>>().join(", ")));
+    }
+    if !entry.grpc.is_empty() {
+        let calls = entry.grpc.iter().map(|(status, n)| format!("{status} x {}", count(*n)));
+        lines.push(format!("calls that failed: {}", calls.collect::<Vec<_>>().join(", ")));
     }
     if entry.request_failures > 0 {
         lines.push(paint(BAD, format!("{} without a response", plural(entry.request_failures, "request"))));

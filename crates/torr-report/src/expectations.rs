@@ -52,7 +52,7 @@ pub fn failures(run: &RunResult) -> Vec<String> {
 /// Returns a line on a run that began requests and received no response, with what became of them. A run that was interrupted has
 /// none: its user did not wait for the responses.
 pub fn unanswered(run: &RunResult) -> Option<String> {
-    if run.interrupted || run.started == 0 || run.completed() > 0 || run.redirects_followed > 0 {
+    if run.interrupted || run.started == 0 || run.completed() > 0 || run.has_responses() || run.redirects_followed > 0 {
         return None;
     }
     let worst = run.causes.first().map(|cause| format!("{} x {}: {}", count(cause.count), cause.kind, cause.what));

@@ -41,7 +41,11 @@ fn idle_closes(closes: &IdleCloses) -> [String; 2] {
 
 /// Returns the line of one kind or status, such as `503 from 2.90 s to 5.80 s`.
 fn span(span: &ErrorSpan) -> String {
-    let what = span.status.map_or_else(|| span.kind.to_string(), |status| status.to_string());
+    let what = match (&span.grpc, span.status) {
+        (Some(name), _) => name.to_string(),
+        (None, Some(status)) => status.to_string(),
+        (None, None) => span.kind.to_string(),
+    };
     let at = |seconds: f64| micros(seconds * 1e6);
     match (at(span.first_s), at(span.last_s)) {
         (first, last) if first == last => format!("{what} at {first}"),
@@ -72,8 +76,17 @@ mod tests {
     #[test]
     fn a_span_has_its_first_and_last_time() {
         let of = |status, first_s, last_s| {
-            span(&ErrorSpan { kind: FailureKind::Timeout, status, count: 2, first_s, last_s })
+            span(&ErrorSpan { kind: FailureKind::Timeout, status, grpc: None, count: 2, first_s, last_s })
         };
+        let call = ErrorSpan {
+            kind: FailureKind::Status,
+            status: None,
+            grpc: Some("UNAVAILABLE".into()),
+            count: 2,
+            first_s: 2.9,
+            last_s: 5.8,
+        };
+        assert_eq!(span(&call), "UNAVAILABLE from 2.90 s to 5.80 s");
         assert_eq!(of(Some(503), 2.9, 5.8), "503 from 2.90 s to 5.80 s");
         assert_eq!(of(None, 0.41, 0.41), "timeout at 410 ms");
     }

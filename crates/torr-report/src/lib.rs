@@ -17,12 +17,14 @@ pub mod prometheus;
 pub mod sentence;
 pub mod sessions;
 pub mod steering;
+mod streams;
 pub mod style;
 pub mod summary;
 pub mod table;
 pub mod terminal;
 pub mod text;
 mod verdict_line;
+mod websocket;
 
 pub use verdict_line::verdict_line;
 

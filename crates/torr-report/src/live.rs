@@ -100,6 +100,9 @@ impl FillProgress {
 fn summary(progress: &Progress) -> String {
     let p99 = progress.p99_us.map_or("-".into(), |us| human::micros(us as f64));
     let (rate, errors) = (human::rate(progress.rps), human::count(progress.errors));
+    if progress.events > 0 {
+        return format!("{} events/s  {rate} requests/s  {errors} errors", human::rate(progress.events_per_s));
+    }
     let sessions = match (progress.sessions.finished + progress.sessions.failed, progress.sessions.failed) {
         (0, _) => return format!("{rate} requests/s  p99 {p99}  {errors} errors"),
         (ended, 0) => format!("{} sessions", human::count(ended)),
@@ -126,6 +129,8 @@ mod tests {
                 requests: 9,
                 errors: 0,
                 sessions,
+                events: 0,
+                events_per_s: 0.0,
                 rps: 9.0,
                 p99_us,
                 connections,

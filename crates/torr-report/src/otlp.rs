@@ -2,6 +2,8 @@
 
 mod points;
 mod sessions;
+mod streams;
+mod websocket;
 
 use opentelemetry_proto::tonic::collector::metrics::v1::{ExportMetricsServiceRequest, ExportMetricsServiceResponse};
 use opentelemetry_proto::tonic::common::v1::InstrumentationScope;
@@ -183,6 +185,13 @@ pub fn metrics(run: &Measurement) -> ExportMetricsServiceRequest {
         gauge("torr.rps", "{request}/s", "Complete responses per second over the whole run", points.value(result.rps)),
         gauge("torr.duration", "s", "Duration of the run", points.value(result.duration_s)),
     ];
+    metrics.extend(streams::metrics(&points, run));
+    metrics.extend(websocket::metrics(&points, run));
+    if !result.grpc.is_empty() {
+        let by_status =
+            result.grpc.iter().map(|(name, &n)| points.count(n, vec![text("rpc.response.status_code", name)]));
+        metrics.push(sum("torr.grpc.calls", "{call}", "Complete calls of gRPC by status", by_status.collect()));
+    }
     metrics.extend(sessions::metrics(&points, run));
     let scope_metrics = vec![ScopeMetrics { scope: Some(scope), metrics, ..ScopeMetrics::default() }];
     let all = ResourceMetrics { resource: Some(resource), scope_metrics, ..ResourceMetrics::default() };

@@ -2,6 +2,8 @@
 
 mod page;
 mod sessions;
+mod streams;
+mod websocket;
 
 use page::Page;
 use prometheus::{Result, TextEncoder};
@@ -23,6 +25,11 @@ pub fn text(run: &Measurement) -> Result<String> {
             "torr_requests_total",
             "Complete responses by status.",
             result.status.iter().map(|(status, &n)| (vec![("status", status.to_string())], n)),
+        ),
+        page.counters(
+            "torr_grpc_calls_total",
+            "Complete calls of gRPC by status.",
+            result.grpc.iter().map(|(status, &n)| (vec![("grpc_status", status.clone())], n)),
         ),
         page.counters("torr_errors_total", "Failed requests by kind; those of kind status had a response.", errors),
         page.counter("torr_asked_total", "Requests begun.", result.started),
@@ -58,7 +65,8 @@ pub fn text(run: &Measurement) -> Result<String> {
         ),
     ];
     // The format does not allow metrics without samples, such as checks of a run without checks.
-    let families = families.into_iter().chain(sessions::families(&page, run));
+    let others = sessions::families(&page, run).into_iter().chain(websocket::families(&page, run));
+    let families = families.into_iter().chain(streams::families(&page, run)).chain(others);
     let families: Vec<_> = families.filter(|family| !family.get_metric().is_empty()).collect();
     TextEncoder::new().encode_to_string(&families)
 }

@@ -17,6 +17,7 @@ mod limit;
 mod parts;
 mod place;
 mod search;
+mod streams;
 mod weather;
 
 pub use advice::advice;
@@ -28,7 +29,7 @@ pub use gain::line as gain_line;
 pub use headline::headline;
 pub use limit::{limit, limit_reason, step};
 pub use place::{lines as place_lines, located};
-pub use search::law;
+pub use search::{law, load};
 
 use torr_gauge::Verdict;
 use torr_gauge::verdict::Finding;

@@ -2,8 +2,8 @@
 
 use crate::human::{count, micros, percent, rate};
 use crate::sentence::{self, Named, caution};
-use crate::sessions;
 use crate::style::{BAD, STRONG, paint};
+use crate::{sessions, streams};
 use torr_gauge::host::OTHERS_DISTURB;
 use torr_gauge::latency::Summary;
 use torr_gauge::result::validity::Criterion;
@@ -12,14 +12,15 @@ use torr_gauge::{Factor, RunResult, Verdict};
 /// Returns throughput, tail latency, errors and the limiting factor in one line with colours; of a run with sessions, also
 /// their rate and how many failed.
 pub fn line(run: &RunResult) -> String {
+    let streams = run.streams.as_ref().map(streams::summary);
     let parts = [
         run.sessions.as_ref().map(|sessions| sessions::rate(sessions, run)),
-        Some(throughput(run)),
-        run.latency_us.as_ref().map(tail),
+        streams.is_none().then(|| throughput(run)),
+        run.latency_us.as_ref().filter(|_| streams.is_none()).map(tail),
         failures(run),
         run.sessions.as_ref().and_then(sessions::failed),
     ];
-    let parts: Vec<_> = parts.into_iter().flatten().collect();
+    let parts: Vec<_> = streams.into_iter().flatten().chain(parts.into_iter().flatten()).collect();
     let silence = silence(run);
     // Where nothing is known of a limit, a silence of the service is what there is to say.
     let limit = run.verdict.as_ref().filter(|verdict| silence.is_none() || is_limited(verdict)).map(limit);
@@ -46,7 +47,7 @@ fn tail(latency: &Summary) -> String {
 /// Returns how many requests failed; `None` where none did but sessions failed, whose number says it all.
 fn failures(run: &RunResult) -> Option<String> {
     match run.errors.total() {
-        0 if run.requests == 0 => Some(paint(BAD, "no responses")),
+        0 if !run.has_responses() => Some(paint(BAD, "no responses")),
         0 if run.sessions.as_ref().is_some_and(|sessions| sessions.failed > 0) => None,
         0 => Some("no errors".into()),
         failed => {

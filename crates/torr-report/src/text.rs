@@ -4,12 +4,12 @@ use crate::human::{bytes, count, micros, percent, plural, printable, rate};
 use crate::sentence::{self, Named, caution};
 use crate::style::{BAD, FAINT, GOOD, STRONG, paint};
 use crate::table::align_within;
-use crate::{entries, expectations, failures, fit, fleet, sessions, steering, summary};
+use crate::{entries, expectations, failures, fit, fleet, sessions, steering, streams, summary, websocket};
 use std::fmt::Write;
 use torr_gauge::latency::{SAMPLES_BEYOND, Summary};
 use torr_gauge::result::validity::{Criterion, Finding};
-use torr_gauge::result::{RunResult, Tls, Warmup};
-use torr_gauge::{FailureKind, Validity, Verdict};
+use torr_gauge::result::{GRPC, RunResult, Tls, Warmup};
+use torr_gauge::{FailureKind, GrpcStatus, Validity, Verdict};
 
 /// Columns of indentation of each line but the heading.
 const INDENT: usize = 2;
@@ -31,6 +31,13 @@ pub fn report_within(run: &RunResult, width: usize) -> String {
     }
     if let Some(sessions) = &run.sessions {
         let _ = writeln!(text, "  {:<12} {}", "sessions", sessions::counts(sessions, run));
+    }
+    if let Some(tokens) = run.streams.as_ref().and_then(|streams| streams.tokens.as_ref()) {
+        let _ = writeln!(text, "  {:<12} {}", "tokens", streams::tokens(tokens));
+    }
+    if let Some(streams) = &run.streams {
+        let _ = writeln!(text, "  {:<12} {}", "events", streams::events(streams));
+        let _ = writeln!(text, "  {:<12} {}", "streams", streams::ends(streams, run));
     }
     let _ = writeln!(text, "  {:<12} {}", "throughput", throughput(run));
     let _ = writeln!(text, "  {:<12} {}", "status", status(run));
@@ -57,6 +64,9 @@ pub fn report_within(run: &RunResult, width: usize) -> String {
         text.push('\n');
     }
     let _ = writeln!(text, "  {:<12} {}", "connections", connections(run));
+    if let Some(line) = run.websocket.as_ref().and_then(|websocket| websocket::line(websocket, run.streams.is_some())) {
+        let _ = writeln!(text, "  {:<12} {line}", "websocket");
+    }
     if let Some(tls) = &run.tls {
         let _ = writeln!(text, "  {:<12} {}", "tls", self::tls(tls));
     }
@@ -87,12 +97,15 @@ pub fn report_within(run: &RunResult, width: usize) -> String {
 fn heading(run: &RunResult) -> String {
     let plan = &run.plan;
     let keep_alive = match (plan.keep_alive, plan.requests_per_connection) {
+        (false, _) if is_listening(run) => "a connection per stream".to_owned(),
         (false, _) => "a connection per request".to_owned(),
         (true, Some(most)) => format!("keep-alive for {}", plural(most, "request")),
         (true, None) => "keep-alive".to_owned(),
     };
     let what = match &run.sessions {
         Some(_) => sessions::title(run),
+        None if is_listening(run) => format!("messages of {}", run.target),
+        None if plan.protocol == "websocket" => format!("{} messages {}", plan.method, run.target),
         None => format!("{} {}", plan.method, run.target),
     };
     let unit = if run.sessions.is_some() { "sessions" } else { "requests" };
@@ -107,7 +120,7 @@ fn heading(run: &RunResult) -> String {
     };
     let deep = match (plan.depth, plan.protocol.as_str()) {
         (0 | 1, _) => String::new(),
-        (depth, "h2") => format!(" of {}", plural(depth.into(), "stream")),
+        (depth, "h2" | GRPC) => format!(" of {}", plural(depth.into(), "stream")),
         (depth, _) => format!(", pipelined {depth} deep"),
     };
     let load = match &run.sessions {
@@ -128,13 +141,21 @@ fn heading(run: &RunResult) -> String {
     format!("{}  {}\n", paint(STRONG, what), paint(FAINT, how))
 }
 
+/// Returns whether the run has streams of messages on WebSocket connections.
+fn is_listening(run: &RunResult) -> bool {
+    run.plan.protocol == "websocket" && run.streams.is_some()
+}
+
 /// Returns whether an operator has changed the load.
 fn is_steered(run: &RunResult) -> bool {
     run.steering.iter().any(|event| event.what.changes_load())
 }
 
 fn throughput(run: &RunResult) -> String {
-    let whole = format!("{} requests/s", rate(run.rps));
+    let whole = match &run.streams {
+        Some(_) => format!("{} streams/s ended", rate(run.rps)),
+        None => format!("{} requests/s", rate(run.rps)),
+    };
     let received = bytes(run.received_per_s());
     format!("{}   {}, {received}/s received", paint(STRONG, whole), plural(run.completed(), "response"))
 }
@@ -144,12 +165,22 @@ fn status(run: &RunResult) -> String {
         0 => String::new(),
         n => paint(FAINT, format!("   ({} followed)", plural(n, "redirect"))),
     };
-    let each = run.status.iter().map(|(status, n)| {
-        let text = format!("{status} x {}", count(*n));
-        if *status >= 400 { paint(BAD, text) } else { text }
-    });
-    let all: Vec<_> = each.collect();
-    if all.is_empty() { "no responses".into() } else { all.join(", ") + &followed }
+    let shown = |text: String, is_error: bool| if is_error { paint(BAD, text) } else { text };
+    // The status of HTTP is 200 in every response of gRPC, unless it comes from another server before the service. In sessions only
+    // calls that failed are distinguished from other responses.
+    let failed_calls: u64 = if run.plan.is_grpc() { 0 } else { run.grpc.values().sum() };
+    let calls =
+        run.grpc.iter().map(|(name, n)| shown(format!("{name} x {}", count(*n)), name != GrpcStatus::OK.name()));
+    let others = |status: u16, n: u64| if status == 200 { n.saturating_sub(failed_calls) } else { n };
+    let statuses = run.status.iter().map(|(&status, &n)| (status, others(status, n)));
+    let statuses = statuses.filter(|(status, n)| *n > 0 && (!run.plan.is_grpc() || *status >= 400));
+    let each = statuses.map(|(status, n)| shown(format!("{status} x {}", count(n)), status >= 400));
+    let all: Vec<_> = calls.chain(each).collect();
+    match all.is_empty() {
+        true if run.has_responses() => "no complete responses".into(),
+        true => "no responses".into(),
+        false => all.join(", ") + &followed,
+    }
 }
 
 fn errors(run: &RunResult) -> String {
@@ -157,7 +188,7 @@ fn errors(run: &RunResult) -> String {
         0 => String::new(),
         n => paint(FAINT, format!("   ({} unfinished when the run ended)", count(n))),
     };
-    if run.errors.total() == 0 && run.unfinished > 0 && run.unfinished == run.started {
+    if run.errors.total() == 0 && run.unfinished > 0 && run.unfinished == run.started && !run.has_responses() {
         return paint(BAD, format!("{} without a response, unfinished when the run ended", all(run.started)));
     }
     if run.errors.total() == 0 {
@@ -191,11 +222,19 @@ fn all(requests: u64) -> String {
 fn latency_table(run: &RunResult) -> Vec<Vec<String>> {
     let names = ["", "min", "p50", "p75", "p90", "p99", "p99.9", "max", "mean", "stddev"];
     let mut rows = vec![names.map(|name| paint(FAINT, name)).to_vec()];
+    let streams = run.streams.as_ref();
+    let tokens = streams.and_then(|streams| streams.tokens.as_ref());
     let phases = [
-        ("latency", run.latency_us),
-        ("first byte", run.phases_us.first_byte),
+        ("first token", tokens.and_then(|tokens| tokens.first_token_us)),
+        ("token gap", tokens.and_then(|tokens| tokens.gap_us)),
+        ("first event", streams.and_then(|streams| streams.first_event_us)),
+        ("gap", streams.and_then(|streams| streams.gap_us)),
+        ("stream", streams.and_then(|streams| streams.length_us)),
+        ("latency", run.latency_us.filter(|_| streams.is_none())),
+        ("first byte", run.phases_us.first_byte.filter(|_| streams.is_none())),
         ("connect", run.phases_us.connect),
         ("tls", run.phases_us.tls),
+        ("handshake", run.websocket.as_ref().and_then(|websocket| websocket.handshake_us)),
         ("session", run.sessions.as_ref().and_then(|sessions| sessions.duration_us)),
     ];
     for (name, summary) in phases {
@@ -242,7 +281,12 @@ fn warmup(warmup: &Warmup) -> String {
 
 fn traffic(run: &RunResult) -> String {
     let b = &run.bytes;
-    format!("{} received ({} of bodies), {} sent", bytes(b.received as f64), bytes(b.body as f64), bytes(b.sent as f64))
+    // What has come of a stream that is open is not known as content.
+    let of_bodies = match &run.streams {
+        Some(streams) if streams.open > 0 => String::new(),
+        _ => format!(" ({} of bodies)", bytes(b.body as f64)),
+    };
+    format!("{} received{of_bodies}, {} sent", bytes(b.received as f64), bytes(b.sent as f64))
 }
 
 fn generator(run: &RunResult) -> String {
@@ -250,7 +294,12 @@ fn generator(run: &RunResult) -> String {
     let (Some(cost_us), Some(cpu_share), Some(busy_share)) = (g.cpu_us_per_request, g.cpu_share, g.busy_share) else {
         return "-".into();
     };
-    let cost = format!("{cost_us:.2} us of CPU per request, {} of its CPU used", percent(cpu_share));
+    let cost = match run.streams.as_ref().map(|streams| streams.cpu_us_per_event) {
+        None => format!("{cost_us:.2} us of CPU per request, "),
+        Some(Some(cost_us)) => format!("{cost_us:.2} us of CPU per event, "),
+        Some(None) => String::new(),
+    };
+    let cost = format!("{cost}{} of its CPU used", percent(cpu_share));
     let busy = format!("busy {}", percent(busy_share));
     let busy = if g.saturated { paint(BAD, format!("{busy}: saturated")) } else { busy };
     let lag = g.send_lag_p99_us.map_or(String::new(), |us| format!(", p99 send lag {}", micros(us as f64)));

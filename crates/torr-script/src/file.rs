@@ -71,6 +71,18 @@ impl ScriptFile {
         &self.source[end..]
     }
 
+    /// Returns a file beside the script, by its path; `None` if there is none.
+    ///
+    /// # Errors
+    /// Why it cannot be read, in one line.
+    pub(crate) fn beside(&self, path: &Path) -> Result<Option<Vec<u8>>, String> {
+        match (self.reader.0)(&path.display().to_string()) {
+            Ok(content) => Ok(Some(content)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(format!("cannot read '{}': {}", path.display(), describe(&error))),
+        }
+    }
+
     /// Returns path and source of a module beside the script: `a.b` is `a/b.lua` or `a/b/init.lua` there.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod calls;
 mod error;
 mod facts;
 mod fault;

@@ -108,24 +108,31 @@ end
 
 local known = { headers = true, body = true, json = true, form = true, query = true, name = true }
 
+-- Beside these, what only streams have.
+local known_of_streams = setmetatable({ method = true }, { __index = known })
+
 -- The fields of the command line that are the target's alone: another server has another host, and credentials of its own.
 local own_fields = { host = true, authorization = true, cookie = true, ["proxy-authorization"] = true }
 
 -- The parts of the header section, kept so that composing needs no new table.
 local parts = {}
 
-local function send(method, path, options)
+-- Sends a request, and waits as `how` says: for the response, or for the first event of a stream. `made` makes the object of it.
+local function send(how, made, method, path, options)
     local headers, body, kind, name = nil, nil, nil, nil
+    local is_stream = how == "stream"
     if type(path) ~= "string" then
-        fail("http." .. method:lower() .. " needs a path such as '/items', found a " .. type(path))
+        local called = is_stream and "sse" or method:lower()
+        fail("http." .. called .. " needs a path such as '/items', found a " .. type(path))
     end
     if options ~= nil then
         if type(options) ~= "table" then
             fail("the options of a request must be a table such as {headers = {...}, body = '...'}, found a " .. type(options))
         end
         for option in pairs(options) do
-            if not known[option] then
-                fail("unknown option '" .. tostring(option) .. "' of a request: use headers, body, json, form, query and name")
+            if not (is_stream and known_of_streams or known)[option] then
+                local all = "headers, body, json, form, query and name" .. (is_stream and ", and method" or "")
+                fail("unknown option '" .. tostring(option) .. "' of a request: use " .. all)
             end
         end
         headers, body, name = options.headers, options.body, options.name
@@ -157,6 +164,7 @@ local function send(method, path, options)
             path = path .. (path:find("?", 1, true) and "&" or "?") .. pairs_of(options.query, "query")
         end
     end
+    method = method or (body and "POST" or "GET")
     local scheme, authority, rest = path:match("^(%a[%w+.-]*)://([^/?#]+)([^#]*)")
     local origin
     if scheme then
@@ -201,6 +209,10 @@ local function send(method, path, options)
     if not lower.host and (origin or not facts.has_host) then
         add("Host", origin and authority or facts.authority)
     end
+    if is_stream and not lower.accept and not facts.has_accept then
+        lower.accept = true
+        add("Accept", "text/event-stream")
+    end
     for field, value in pairs(facts.headers) do
         if not lower[field:lower()] and not (origin and own_fields[field:lower()]) then
             add(field, value)
@@ -224,14 +236,17 @@ local function send(method, path, options)
     end
     -- Without a name it is method and path, without what varies: the query, and parts of the path that are numbers.
     name = name or (method .. " " .. path:match("^[^?]*"):gsub("/%d+%f[/%z]", "/{n}"))
-    local status, fields, content = await("send", name, method, path, concat(parts, "", 1, count), body or "", origin)
+    return made(await(how, name, method, path, concat(parts, "", 1, count), body or "", origin))
+end
+
+local function received(status, fields, content)
     return setmetatable({ status = status, fields = fields, body = content }, response)
 end
 
 http = {}
 for _, method in ipairs { "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS" } do
     http[method:lower()] = function(path, options)
-        return send(method, path, options)
+        return send("send", received, method, path, options)
     end
 end
 
@@ -239,7 +254,139 @@ function http.request(method, path, options)
     if type(method) ~= "string" or not method:find("^[%w!#$%%&'*+.^_`|~-]+$") then
         error("http.request needs a method such as 'GET', found '" .. tostring(method) .. "'", 2)
     end
-    return send(method:upper(), path, options)
+    return send("send", received, method:upper(), path, options)
+end
+
+-- A response that is an event stream: each call returns the next event, and nil behind the last one.
+local stream = {}
+stream.__index = function(_, name)
+    return stream[name] or response[name]
+end
+
+function stream:__call()
+    local event = self.first
+    if event then
+        self.first = nil
+        return event
+    end
+    if self.ended then
+        return nil
+    end
+    local data, kind, id = await("event", self.number)
+    if data == false then
+        error("the stream ended when the session sent a request or waited: do that after its loop", 2)
+    end
+    if data == nil then
+        self.ended = true
+        return nil
+    end
+    return { data = data, event = kind, id = id }
+end
+
+local function begun(status, fields, content, number, data, kind, id)
+    local got = { status = status, fields = fields, body = content, number = number, ended = data == nil }
+    if data then
+        got.first = { data = data, event = kind, id = id }
+    end
+    return setmetatable(got, stream)
+end
+
+-- Sends a request, and returns its events for a loop: `for event in http.sse(path, options) do`.
+function http.sse(path, options)
+    local method = type(options) == "table" and options.method or nil
+    if method ~= nil and (type(method) ~= "string" or not method:find("^[%w!#$%%&'*+.^_`|~-]+$")) then
+        error("http.sse needs a method such as 'POST', found '" .. tostring(method) .. "'", 2)
+    end
+    return send("stream", begun, method and method:upper(), path, options)
+end
+
+-- The end of a call of gRPC.
+local call = {}
+call.__index = call
+call.header = response.header
+
+local function byte_of(digits)
+    return string.char(tonumber(digits, 16))
+end
+
+-- The services of `.proto` files.
+local client = {}
+client.__index = client
+
+-- Calls a method with one message, a table, and returns how the call ended.
+function client:invoke(method, message, options)
+    if not facts.http2 then
+        error("a call of gRPC needs HTTP/2: add --http2-prior-knowledge, or --http2 for https://", 2)
+    end
+    if type(method) ~= "string" then
+        error("invoke needs a method such as '/shop.Shop/Get', found a " .. type(method), 2)
+    end
+    options = options or {}
+    if type(options) ~= "table" then
+        error("the options of a call must be a table such as {deadline = 1}, found a " .. type(options), 2)
+    end
+    for option in pairs(options) do
+        if option ~= "metadata" and option ~= "deadline" and option ~= "name" then
+            error("unknown option '" .. tostring(option) .. "' of a call: use metadata, deadline and name", 2)
+        end
+    end
+    local path = method:match("^%a[%w+.-]*://[^/]+(.*)$") or method
+    local json, problem = native.to_json(message == nil and {} or message)
+    local content
+    if json then
+        content, problem = self.services:encode(path, json)
+    end
+    if problem then
+        error(problem, 2)
+    end
+    if options.metadata ~= nil and type(options.metadata) ~= "table" then
+        error("'metadata' of a call must be a table such as {token = 'x'}, found a " .. type(options.metadata), 2)
+    end
+    local headers = { ["Content-Type"] = "application/grpc", TE = "trailers" }
+    for name, value in pairs(options.metadata or {}) do
+        headers[name] = value
+    end
+    if options.deadline ~= nil then
+        headers["grpc-timeout"] = native.deadline(tonumber(options.deadline) or 0)
+            or error("'deadline' of a call must be seconds, more than 0 and a day at most", 2)
+    end
+    local services = self.services
+    local function ended(status, fields, body)
+        local field = native.field(fields, "grpc-status")
+        local name, code
+        if field then
+            name, code = native.status_name(field)
+        end
+        local why = native.field(fields, "grpc-message")
+        local this = { status = name or "HTTP " .. status, code = code, fields = fields }
+        this.error = why and why:gsub("%%(%x%x)", byte_of) or nil
+        if code == 0 then
+            local text, wrong = services:decode(path, body, native.field(fields, "grpc-encoding"))
+            if wrong then
+                error("the response of " .. path .. " is not as its file says: " .. wrong, 0)
+            end
+            this.message = native.json(text)
+        end
+        return setmetatable(this, call)
+    end
+    return send("call", ended, "POST", method, { headers = headers, body = content, name = options.name or path })
+end
+
+grpc = {}
+
+-- Loads the services of a `.proto` file beside the script, or of several.
+function grpc.load(files)
+    if type(files) == "string" then
+        files = { files }
+    end
+    if type(files) ~= "table" or #files == 0 then
+        error("grpc.load needs the name of a .proto file beside the script, or a list of names", 2)
+    end
+    local services, problem = native.services(files)
+    if problem then
+        error(problem, 2)
+    end
+    return setmetatable({ services = services }, client)
 end
 
 local user = {}

@@ -1,6 +1,7 @@
 //! One Lua state with Torr's prelude and the script loaded into it.
 
 use crate::address;
+use crate::calls;
 use crate::error::{OWN_CHUNK, ScriptError};
 use crate::facts::Facts;
 use crate::file::ScriptFile;
@@ -65,6 +66,7 @@ impl State {
             json::add_functions(&lua, &native)?;
             native::add_functions(&lua, &native)?;
             modules::add_functions(&lua, &native, file)?;
+            calls::add_functions(&lua, &native, file)?;
             let checks = Checks::default();
             checks.add_function(&lua, &native)?;
             native.set("step", step_mark())?;

@@ -28,7 +28,7 @@ const NAMED: usize = 3;
 const LISTED: usize = 5;
 /// The fewest samples of CPU time that a place is named by.
 const SAMPLES: usize = 40;
-/// The smallest share with which a function of the JVM is named, with 95% confidence. A thread dump shows a thread at the next safepoint
+/// The smallest share with which a function of the JVM is named by dumps alone, with 95% confidence. A thread dump shows a thread at the next safepoint
 /// after the code that it executed, which may be in another function (Mytkowicz et al., Evaluating the Accuracy of Java Profilers, 2010).
 const AT_SAFEPOINTS: f64 = 0.35;
 /// The share of the time for which the busiest thread computes or is ready to, at least, where one thread is the limit.
@@ -176,7 +176,7 @@ fn localise(resource: Resource, in_flight: Option<usize>, sampled: &[Sampled]) -
     for place in &mut found {
         let of = sampled.iter().find(|one| one.observed.process == place.process);
         place.runtime = of.map_or(Runtime::Native, |one| one.runtime);
-        let is_by_dumps = place.kind == PlaceKind::Cpu && place.runtime == Runtime::Jvm;
+        let is_by_dumps = place.kind == PlaceKind::Cpu && of.is_some_and(|one| one.at_safepoints);
         if is_by_dumps && place.share.low < AT_SAFEPOINTS {
             place.share.low = 0.0;
         }
@@ -321,7 +321,7 @@ mod tests {
     use crate::stack::{Frame, Stack};
 
     /// Returns what localising finds in a process of a runtime of whose 100 samples so many are in `busy`.
-    fn found(runtime: Runtime, busy: usize, is_named: bool) -> Localisation {
+    fn found(runtime: Runtime, at_safepoints: bool, busy: usize, is_named: bool) -> Localisation {
         let frame = |name: &str, is_named| {
             Arc::new(Frame { function: name.to_owned(), is_own: true, is_named, line: Some(7), ..Frame::default() })
         };
@@ -336,19 +336,20 @@ mod tests {
         };
         let cpu = CpuSeries((0..100).map(|at| (0, sample(at))).collect());
         let observed = Observed { process: 1, cpu, visible: 1.0, ..Observed::default() };
-        localise(Resource::Cpu, None, &[Sampled { runtime, observed, is_native: false }])
+        localise(Resource::Cpu, None, &[Sampled { runtime, observed, is_native: false, at_safepoints }])
     }
 
     #[test]
     fn what_is_not_proved_is_no_place_and_has_no_lower_end() {
-        for (runtime, busy, is_named, is_place) in [
-            (Runtime::Python, 35, true, true),
-            (Runtime::Jvm, 35, true, false),
-            (Runtime::Jvm, 60, true, true),
-            (Runtime::Node, 80, true, true),
-            (Runtime::Node, 80, false, false),
+        for (runtime, at_safepoints, busy, is_named, is_place) in [
+            (Runtime::Python, false, 35, true, true),
+            (Runtime::Jvm, true, 35, true, false),
+            (Runtime::Jvm, true, 60, true, true),
+            (Runtime::Jvm, false, 35, true, true),
+            (Runtime::Node, false, 80, true, true),
+            (Runtime::Node, false, 80, false, false),
         ] {
-            let found = found(runtime, busy, is_named);
+            let found = found(runtime, at_safepoints, busy, is_named);
             let low = found.widest[0].share.low;
             assert_eq!((found.places.len(), low > 0.0), (usize::from(is_place), is_place), "{runtime:?} {busy}");
         }

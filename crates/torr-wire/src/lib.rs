@@ -1,4 +1,5 @@
-//! HTTP/1.1 messages on byte buffers, in both roles, without any I/O (RFC 9110, RFC 9112).
+//! HTTP/1.1 messages on byte buffers, in both roles, without any I/O (RFC 9110, RFC 9112); and WebSocket's frames in the client's
+//! role (RFC 6455).
 //!
 //! A server parses requests with [`request::parse`] and writes responses with [`encode`]; a client writes requests with
 //! [`encode::request`] and reads responses with [`response::ResponseReader`]. Both decode bodies with [`body::BodyReader`].
@@ -13,11 +14,13 @@ pub mod body;
 mod controls;
 pub mod encode;
 mod error;
+pub mod event_stream;
 mod fields;
 pub mod percent;
 pub mod request;
 pub mod response;
 mod token;
+pub mod websocket;
 
 pub use error::WireError;
 pub use httparse::Header;

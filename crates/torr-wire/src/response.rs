@@ -28,9 +28,9 @@ pub trait Observer {
     /// skipped.
     const SEES_HEADS: bool = true;
 
-    /// Receives the minor version of a response (`1` for HTTP/1.1), before its header section.
+    /// Receives the minor version (`1` for HTTP/1.1) and the reason phrase of a response, before its header section.
     #[inline]
-    fn version(&mut self, _minor: u8) {}
+    fn status_line(&mut self, _minor: u8, _reason: &str) {}
 
     /// Receives status code and header fields of a response, also of an interim one (1xx).
     #[inline]
@@ -76,6 +76,11 @@ impl HeadCache {
     fn lookup(&self, input: &[u8], to_head: bool) -> Option<Head> {
         let same = self.to_head == to_head && input.get(..self.bytes.len()) == Some(&self.bytes);
         self.head.filter(|_| same)
+    }
+
+    /// Returns the bytes of the cached head: one of the latest responses, though not of a certain connection.
+    pub fn head(&self) -> Option<&[u8]> {
+        self.head.map(|_| self.bytes.as_slice())
     }
 
     #[inline]
@@ -365,7 +370,7 @@ fn parse_strictly<'b>(
         controls::restore(response.headers, input, original);
     }
     let fields = Fields::scan(response.headers).map_err(Refused::Other)?;
-    observer.version(minor);
+    observer.status_line(minor, response.reason.unwrap_or_default());
     observer.head(status, response.headers);
     let framing = framing(&fields, status, to_head);
     // Contradictory framing is decoded as RFC 9112, section 6.3 orders, and the connection is not reused.

@@ -12,7 +12,7 @@ use torr_press::Target;
 pub fn invocation(load: &Load) -> Invocation {
     let url = load.targets.first().map(|url| match target::is_file(url) {
         true => url.clone(),
-        false => Target::parse(url).map_or_else(|_| url.clone(), |target| target.as_given()),
+        false => Target::parse_any(url).map_or_else(|_| url.clone(), |target| target.as_given()),
     });
     let mut again = Invocation::default();
     url.iter().for_each(|url| _ = again.variables.get_mut().url(url));
@@ -27,7 +27,7 @@ pub fn invocation(load: &Load) -> Invocation {
 
 /// Returns a positional argument as a word of a shell.
 pub fn word(id: &str, value: &str, variables: &mut SecretVariables) -> String {
-    match Target::parse(value) {
+    match Target::parse_any(value) {
         Ok(target) if ["target", "url"].contains(&id) && redact::url(value) != value => {
             variables.url(&target.as_given())
         }

@@ -8,14 +8,17 @@ use crate::script::{self, Script, ScriptSettings};
 use crate::session;
 use std::path::Path;
 use std::process::ExitCode;
-use torr_load::Load;
+use std::sync::Arc;
+use torr_grpc::Method;
+use torr_load::{Load, is_grpc};
+use torr_plan::grpc::{self, Call};
 use torr_plan::input::Input;
 use torr_plan::session::files::Given;
 use torr_plan::target::{TargetKind, plan_as_target};
 use torr_plan::transport::finder;
 use torr_plan::{request, url, variables};
+use torr_press::Plan;
 use torr_press::request::Options;
-use torr_press::{Plan, Work};
 use torr_script::Printing;
 
 /// A plan, with what its requests are made of.
@@ -23,6 +26,8 @@ pub struct Base {
     pub plan: Plan,
     /// The options of the requests of a URL; of files they are not known.
     pub options: Options,
+    /// The method of a `grpc://` URL.
+    pub method: Option<Arc<Method>>,
     /// The variables of sessions and scripts.
     pub given: Given,
     pub script: Option<Script>,
@@ -40,12 +45,30 @@ impl Base {
         let base = match TargetKind::of(&load.targets)? {
             TargetKind::K6(path) => {
                 let (k6, plan) = K6Sessions::begin(load, &path, vouched_for, command)?;
-                Self { plan, options: Options::default(), given: Given::default(), script: None, k6: Some(k6) }
+                Self {
+                    plan,
+                    options: Options::default(),
+                    method: None,
+                    given: Given::default(),
+                    script: None,
+                    k6: Some(k6),
+                }
             }
             _ => Self::of(load)?,
         };
         permission::ask(&base.plan, vouched_for, command)?;
         Ok(base)
+    }
+
+    /// Adds what a load awaits of responses that are streams of events, if its requests go to a URL.
+    ///
+    /// # Errors
+    /// For a limit of streams where a method of gRPC returns one message.
+    pub fn with_streams(self, load: &Load) -> Result<Self, CliError> {
+        if self.plan.work.users().is_some() {
+            return Ok(self);
+        }
+        Ok(Self { plan: url::with_streams(load, self.plan)?, ..self })
     }
 
     /// Returns the plan of a command line.
@@ -54,9 +77,13 @@ impl Base {
     /// If the target is none, or does not go with a flag; for a mistake in a file, with its position.
     pub fn of(load: &Load) -> Result<Self, CliError> {
         match (TargetKind::of(&load.targets)?, load.script.as_deref()) {
+            (TargetKind::Url(Some(url)), None) if is_grpc(&url) => {
+                let Call { plan, options, method } = grpc::call(load, &url)?;
+                Ok(Self { plan, options, method: Some(method), given: Given::default(), script: None, k6: None })
+            }
             (TargetKind::Url(url), None) => {
                 let (plan, options) = url::base_and_options(load, url.as_deref())?;
-                Ok(Self { plan, options, given: Given::default(), script: None, k6: None })
+                Ok(Self { plan, options, method: None, given: Given::default(), script: None, k6: None })
             }
             (TargetKind::Url(url), Some(path)) => scripted(load, url.as_deref(), path),
             (TargetKind::Script(path), None) => {
@@ -69,7 +96,7 @@ impl Base {
                     <[_; 1]>::try_from(files).map_err(|_| CliError::Usage("one hurl file at a time".into()))?;
                 let given = Given::of(&load.session.variables)?;
                 let plan = session::base(file, given.clone(), load)?;
-                Ok(Self { plan, options: Options::default(), given, script: None, k6: None })
+                Ok(Self { plan, options: Options::default(), method: None, given, script: None, k6: None })
             }
             (TargetKind::K6(path), _) => Err(crate::k6::only_runs(&path)),
             (TargetKind::Plan(path), _) => Err(plan_as_target(&path).into()),
@@ -104,14 +131,16 @@ fn scripted(load: &Load, url: Option<&str>, path: &Path) -> Result<Base, CliErro
         feeder_order: load.request.feeder_order(),
         // Standard output belongs to the report.
         printing: Printing::Stderr,
+        stream: &load.stream,
         find: Box::new(finder(&load.transport)),
     };
     let script = Script::load(&plan, settings)?;
     // Also of a script that decides nothing during the load the requests are its own, and no other is tried instead.
-    let plan = Plan { work: Work::Users(script.users()), ..plan };
+    let plan = script.plan_of_users(plan);
     Ok(Base {
         plan,
         options: Options::default(),
+        method: None,
         given: Given::of_texts(texts, secrets),
         script: Some(script),
         k6: None,

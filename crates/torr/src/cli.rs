@@ -184,7 +184,9 @@ fn prepare_target(load: Load, notes: bool) -> Result<Ready, CliError> {
 }
 
 /// Checks the targets and settings of a load without a plan, or of that which a plan became.
-fn prepare_load(load: Load, plan: Option<&Merged>, notes: bool) -> Result<Ready, CliError> {
+fn prepare_load(mut load: Load, plan: Option<&Merged>, notes: bool) -> Result<Ready, CliError> {
+    // To look through a plan sends nothing, as to print one does.
+    load.output.print_plan |= !notes && load.grpc.reflection;
     let located = |stop| match (plan, stop) {
         (Some(plan), CliError::Usage(mistake)) => plan.find(&mistake, mistake_of),
         (_, stop) => stop,
@@ -266,10 +268,12 @@ fn check_printed(load: &Load, kind: &TargetKind, inputs: &[InputFile]) -> Result
         return Ok(());
     }
     match kind {
+        // The server would have to describe its service.
+        TargetKind::Url(_) if load.grpc.reflection => load.output.check(&[], false).map_err(CliError::Usage),
         TargetKind::Url(url) => match url::plan(load, url.as_deref()) {
             // A service that is not there now is no mistake of the plan.
             Ok(_) | Err(PlanError::Unreachable(_)) if load.script.is_none() => {
-                load.output.check(&[]).map_err(CliError::Usage)
+                load.output.check(&[], load.stream.has_streams()).map_err(CliError::Usage)
             }
             Ok(_) | Err(PlanError::Unreachable(_)) => Ok(()),
             Err(stop) => Err(stop.into()),

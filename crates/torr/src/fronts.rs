@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use torr_fronts::k6::RunArgs;
 use torr_fronts::{Front, FrontError, FrontLoad, Host};
 use torr_gauge::collector::{Measurement, Progress};
-use torr_load::FileSource;
+use torr_load::{FileSource, StreamPart};
 use torr_press::request::Order;
 use torr_report::verdict_line;
 use torr_script::Printing;
@@ -57,6 +57,7 @@ impl Host for Program {
                 feeder: None,
                 feeder_order: Order::Sequence,
                 printing: Printing::Stdout,
+                stream: &StreamPart::default(),
                 find: Box::new(move |_: &str| Err(one_server.to_owned())),
             };
             let script = Script::load(&plan, settings)?;

@@ -56,7 +56,7 @@ fn text(history: &History) -> String {
     }
     for change in &history.changes {
         let shown = |value: f64| match change.metric {
-            Metric::Throughput => per_second(value),
+            Metric::Throughput | Metric::Events => per_second(value),
             _ => micros(value),
         };
         let by = difference((change.ratio - 1.0).abs());

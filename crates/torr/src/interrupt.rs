@@ -14,6 +14,11 @@ use torr_report::live;
 /// Returns a flag that the first interruption sets. The second one kills the programs that Torr has started and ends
 /// Torr, as SIGQUIT (Ctrl-\) does at once.
 pub fn flag() -> Result<Arc<AtomicBool>, CliError> {
+    flag_before(exit::INTERRUPTED)
+}
+
+/// Returns such a flag for a program that has an exit code of its own for the second interruption.
+pub fn flag_before(code: u8) -> Result<Arc<AtomicBool>, CliError> {
     let failed = |error: std::io::Error| CliError::Failed(format!("cannot watch for signals: {error}"));
     let set = Arc::new(AtomicBool::new(false));
     // A closed terminal ends the program, unless it runs under 'nohup'.
@@ -23,7 +28,7 @@ pub fn flag() -> Result<Arc<AtomicBool>, CliError> {
     let watch = move || {
         for signal in signals.forever() {
             if signal == SIGQUIT || flag.swap(true, Ordering::Relaxed) {
-                end();
+                end(code);
             }
         }
     };
@@ -32,11 +37,11 @@ pub fn flag() -> Result<Arc<AtomicBool>, CliError> {
 }
 
 /// Ends the program at once. Values are not dropped, so what they would end is ended here.
-fn end() -> ! {
+fn end(code: u8) -> ! {
     let _none_is_started_any_more = group::kill_all();
     live::clear_all();
     torr_live::restore();
-    process::exit(exit::INTERRUPTED.into())
+    process::exit(code.into())
 }
 
 /// Returns whether this process was started with a signal ignored.

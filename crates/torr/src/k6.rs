@@ -64,7 +64,7 @@ pub fn run(args: RunArgs, inspects: bool) -> Result<ExitCode, CliError> {
 
 /// Ends the run at the first interruption; the second one ends the program. Returns the flag that the first one sets.
 fn watch_interrupts(shared: Arc<RunShared>, is_over: Arc<AtomicBool>) -> Result<Arc<AtomicBool>, CliError> {
-    let flag = interrupt::flag()?;
+    let flag = interrupt::flag_before(torr_k6::ErrorKind::Interrupted.exit_code())?;
     let stop = Arc::clone(&flag);
     let watch = move || {
         while !is_over.load(Ordering::Relaxed) {

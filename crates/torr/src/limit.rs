@@ -25,7 +25,7 @@ use std::time::SystemTime;
 use torr_doctor::Request;
 use torr_doctor::limit::{About, Ask, Press, Settings, find};
 use torr_gauge::collector::Progress;
-use torr_gauge::verdict::LimitKind;
+use torr_gauge::verdict::{LimitKind, LoadUnit};
 use torr_load::{FileSource, FilesByPath};
 use torr_press::{Arrivals, Plan, RunError};
 use torr_report::live::LiveProgress;
@@ -45,8 +45,12 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
     if fleet.is_some() {
         Steps::check(&args.load())?;
     }
-    let base = Base::permitted(&args.load(), args.i_own_this, "torr limit")?;
-    args.slo.check(&press::entries(&base.plan)).map_err(|error| CliError::Usage(format!("--slo {error}")))?;
+    let base = Base::permitted(&args.load(), args.i_own_this, "torr limit")?.with_streams(&args.load())?;
+    // Sessions may meet a stream among their responses, and what is searched is still a rate of sessions.
+    let is_of_streams = base.plan.events.is_some() && base.plan.work.users().is_none();
+    args.slo
+        .check(&press::entries(&base.plan), is_of_streams)
+        .map_err(|error| CliError::Usage(format!("--slo {error}")))?;
     servers::note(&base.plan, "torr limit");
     let steps = match &fleet {
         Some(fleet) => Some(steps(args, fleet, &base, kept.lock().unwrap_or_else(PoisonError::into_inner).clone())?),
@@ -56,6 +60,7 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
     let plan = Plan { connections: args.max_connections, threads: args.threads.unwrap_or(base.threads), ..base };
     let stop = interrupt::flag()?;
     let settings = Settings {
+        unit: if is_of_streams { LoadUnit::Streams } else { LoadUnit::Requests },
         slo: args.slo.clone(),
         budget: args.budget,
         max_rate: args.max_rate,

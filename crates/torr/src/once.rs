@@ -17,6 +17,7 @@ use torr_plan::target::TargetKind;
 const EXAMPLES: &str = "\
 Examples:
   torr once http://127.0.0.1:8080/ -H 'Accept: text/html'
+  torr once grpc://127.0.0.1:50051/shop.Shop/Get --proto shop.proto
   torr once checkout.hurl --variable host=127.0.0.1:8080
   torr once shop.lua                     a script that names its target
   torr once http://127.0.0.1:8080/ --script post.lua -- its arguments";

@@ -92,6 +92,7 @@ pub fn scripted(load: &Load, plan: Plan, words: ScriptWords<'_>) -> Result<(Scri
         feeder: request::records(&load.request)?,
         feeder_order: load.request.feeder_order(),
         printing: words.printing,
+        stream: &load.stream,
         find: Box::new(finder(&load.transport)),
     };
     let script = Script::load(&plan, settings)?;
@@ -116,7 +117,7 @@ pub fn printing(load: &Load) -> Printing {
 }
 
 fn run_with(load: &Load, plan: &Plan, script: Option<Script>, mut outputs: Outputs) -> Result<ExitCode, CliError> {
-    load.output.check(&entries(plan)).map_err(CliError::Usage)?;
+    load.output.check(&entries(plan), plan.events.is_some()).map_err(CliError::Usage)?;
     let stop = interrupt::flag()?;
     outputs.begin(&plan.target.shown())?;
     if let Some(requests) = plan.work.requests() {

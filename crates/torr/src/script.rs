@@ -11,11 +11,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 use torr_gauge::collector::Measurement;
 use torr_gauge::secrets::Haystack;
-use torr_load::FileSource;
+use torr_load::{FileSource, StreamPart};
 use torr_press::learnt::Find;
 use torr_press::request::{Feeder, Order};
 use torr_press::users::Users;
-use torr_press::{Plan, Requests, Target, Work};
+use torr_press::{EventPlan, Plan, Requests, Target, Work};
 use torr_script::session::SessionUsers;
 use torr_script::wrk::{Outcome, WrkUsers};
 use torr_script::{Facts, FileReader, LoadedScript, Printing, ScriptFile};
@@ -36,7 +36,11 @@ pub enum Script {
         constant: Option<Requests>,
     },
     /// One with sessions.
-    Sessions(Arc<SessionUsers>),
+    Sessions {
+        users: Arc<SessionUsers>,
+        /// What is awaited of the streams among their responses.
+        events: EventPlan,
+    },
 }
 
 /// What a script is given beside the plan.
@@ -53,6 +57,8 @@ pub struct ScriptSettings<'a> {
     pub feeder: Option<Feeder>,
     pub feeder_order: Order,
     pub printing: Printing,
+    /// When the streams of sessions end.
+    pub stream: &'a StreamPart,
     /// Finds the way to servers beside the target that sessions send requests to.
     pub find: Find,
 }
@@ -64,6 +70,9 @@ impl Script {
     /// If the script ends in an error, or does not go with the plan.
     pub fn load(plan: &Plan, settings: ScriptSettings<'_>) -> Result<Self, CliError> {
         let target = &plan.target;
+        if plan.work.is_websocket() {
+            return Err(CliError::Usage("a script needs an http:// or https:// URL".into()));
+        }
         let Some(base) = plan.work.requests().filter(|requests| requests.is_constant()) else {
             return Err(CliError::Usage(
                 "a script needs one URL without placeholders: vary the requests in the script".into(),
@@ -79,6 +88,7 @@ impl Script {
             threads: plan.threads.clamp(1, plan.connections),
             variables: settings.variables,
             printing: settings.printing,
+            http2: plan.protocol.http2,
             ..Facts::new(&target.url, target, &request).map_err(CliError::Usage)?
         };
         let file = ScriptFile::read(settings.path, module_reader(settings.files)).map_err(CliError::usage)?;
@@ -94,11 +104,16 @@ impl Script {
                 if let Some(feeder) = settings.feeder {
                     users.feed(feeder, settings.feeder_order);
                 }
-                Self::Sessions(Arc::new(users))
+                Self::Sessions { users: Arc::new(users), events: settings.stream.in_sessions() }
             }
             LoadedScript::Wrk(_) if settings.feeder.is_some() => {
                 let hint = "records need a function session(user), as user.vars";
                 return Err(CliError::Usage(format!("--feeder is not supported for a wrk script ({hint})")));
+            }
+            LoadedScript::Wrk(_) if settings.stream.given().is_some() => {
+                let name = settings.stream.given().unwrap_or_default();
+                let hint = "streams need a function session(user)";
+                return Err(CliError::Usage(format!("--{name} is not supported for a wrk script ({hint})")));
             }
             LoadedScript::Wrk(script) => {
                 if plan.protocol.http2 && script.depth > 1 {
@@ -123,15 +138,24 @@ impl Script {
     pub fn plan(&self, plan: Plan) -> Plan {
         match self {
             Self::Wrk { constant: Some(request), .. } => Plan { work: request.clone().into(), ..plan },
-            _ => Plan { work: Work::Users(self.users()), ..plan },
+            _ => self.plan_of_users(plan),
         }
+    }
+
+    /// Returns a plan whose users call the script for each request.
+    pub fn plan_of_users(&self, plan: Plan) -> Plan {
+        let events = match self {
+            Self::Sessions { events, .. } => Some(events.clone()),
+            Self::Wrk { .. } => None,
+        };
+        Plan { work: Work::Users(self.users()), events, ..plan }
     }
 
     /// Returns the users whose requests are the script's.
     pub fn users(&self) -> Arc<dyn Users> {
         match self {
             Self::Wrk { users, .. } => Arc::clone(users) as _,
-            Self::Sessions(users) => Arc::clone(users) as _,
+            Self::Sessions { users, .. } => Arc::clone(users) as _,
         }
     }
 

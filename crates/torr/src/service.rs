@@ -4,9 +4,11 @@ mod data;
 mod failure;
 mod fortunes;
 mod pages;
+mod params;
 mod router;
 mod session;
 mod source;
+mod streams;
 
 pub use source::{EMBEDDED, Mode, Source};
 
@@ -16,6 +18,7 @@ use flate2::write::GzEncoder;
 use http::HeaderValue;
 use http::header::CONTENT_ENCODING;
 use pages::{HELLO, Message, PLAINTEXT};
+use params::{duration, number};
 use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -52,7 +55,7 @@ pub fn app(source: &Arc<Source>, cache: &Cache, by_router: bool) -> App {
         .metrics("/metrics")
         .get("/healthz", |_| Response::text("ok\n"))
         .post("/echo", |request| Response::ok("application/octet-stream", request.body().to_vec()));
-    session::add(data::add(app, source, cache), cache)
+    streams::add(session::add(data::add(app, source, cache), cache))
 }
 
 /// TechEmpower's rules want it serialised anew for each request.
@@ -89,15 +92,6 @@ fn work(time: Option<Duration>) -> Response {
         std::hint::spin_loop();
     }
     Response::text("worked\n")
-}
-
-fn number(request: &Request<'_>, name: &str) -> Option<u64> {
-    request.param(name)?.parse().ok()
-}
-
-fn duration(request: &Request<'_>, name: &str, micros: u64, longest: Duration) -> Option<Duration> {
-    let time = Duration::from_micros(number(request, name)?.checked_mul(micros)?);
-    (time <= longest).then_some(time)
 }
 
 fn not_a_number(what: &str) -> Response {

@@ -60,7 +60,7 @@ pub fn run(load: &Load, files: &[RunFile]) -> Result<ExitCode, CliError> {
     let SessionRun { plan, teardown, .. } = SessionSource { files, given, load }.run()?;
     let ended = ready.run(plan);
     // What the setup made is cleared away however the run ended.
-    let cleared = tear_down(teardown, &load.transport);
+    let cleared = tear_down(teardown, load);
     let code = ended?;
     cleared?;
     Ok(code)
@@ -70,8 +70,8 @@ pub fn run(load: &Load, files: &[RunFile]) -> Result<ExitCode, CliError> {
 ///
 /// # Errors
 /// If its session fails.
-pub fn tear_down(teardown: Option<Prepared>, transport: &TransportPart) -> Result<(), CliError> {
-    teardown.map_or(Ok(()), |teardown| once::quietly(teardown, transport, "teardown").map(drop))
+pub fn tear_down(teardown: Option<Prepared>, load: &Load) -> Result<(), CliError> {
+    teardown.map_or(Ok(()), |teardown| once::quietly(teardown, load, "teardown").map(drop))
 }
 
 /// What a run of sessions is made of.
@@ -118,7 +118,7 @@ impl SessionSource<'_> {
             note_all(self.files, &files);
         }
         // Rules and outputs have to fit the entries before the setup is sent.
-        output.check(&files.entries()).map_err(CliError::Usage)?;
+        output.check(&files.entries(), true).map_err(CliError::Usage)?;
         let teardown = session.teardown.as_deref().map(|path| alone(path, &later));
         Ok(LookedThrough { setup, files, teardown: teardown.transpose()? })
     }
@@ -132,7 +132,7 @@ impl SessionSource<'_> {
         // All files are read before anything is sent.
         let LookedThrough { setup, files: mut prepared, mut teardown } = self.prepare()?;
         if let Some(setup) = setup {
-            let captured = once::quietly(setup, &self.load.transport, "setup")?;
+            let captured = once::quietly(setup, self.load, "setup")?;
             prepared.given.extend(&captured);
             if let Some(teardown) = &mut teardown {
                 teardown.given.extend(&captured);
@@ -156,6 +156,7 @@ impl SessionSource<'_> {
             think: pace.think.as_deref().cloned(),
             ..prepared.settings()
         };
-        Ok(plan::of(prepared.files, settings, &transport, self.load.keep_alive())?)
+        let plan = plan::of(prepared.files, settings, &transport, self.load.keep_alive())?;
+        Ok(Plan { events: Some(self.load.stream.in_sessions()), ..plan })
     }
 }

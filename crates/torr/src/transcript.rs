@@ -1,6 +1,7 @@
 //! Requests and responses as `torr once` shows them.
 
-use torr_gauge::{Secrets, redact};
+use torr_gauge::{GrpcStatus, Secrets, redact};
+use torr_grpc::{Coding, Method};
 use torr_press::RequestParts;
 use torr_press::request::SentContent;
 use torr_press::users::ReceivedBy;
@@ -34,6 +35,15 @@ pub fn request(request: &[u8], secrets: &Secrets) -> String {
     lines(">", &shown, secrets)
 }
 
+/// Returns a call as the text that it would be in HTTP/1.1, its messages as JSON.
+pub fn of_call(parts: &RequestParts, method: &Method, coding: Coding) -> Vec<u8> {
+    let content: Vec<u8> = parts.body.iter().flat_map(SentContent::pieces).flatten().copied().collect();
+    let mut text = of_parts(&RequestParts { body: None, ..parts.clone() });
+    let shown = method.show_request(&content, Some(coding));
+    text.extend_from_slice(shown.unwrap_or_else(|error| format!("({error})\n")).as_bytes());
+    text
+}
+
 /// Returns a request of HTTP/2 as the text that it would be in HTTP/1.1.
 pub fn of_parts(parts: &RequestParts) -> Vec<u8> {
     let mut text = format!("{} {} HTTP/2\r\n", parts.head.method(), parts.head.uri()).into_bytes();
@@ -47,15 +57,37 @@ pub fn of_parts(parts: &RequestParts) -> Vec<u8> {
 
 /// Returns the lines of a response without secrets, the last of which is the response time.
 pub fn response(by: &ReceivedBy<'_>, secrets: &Secrets) -> String {
+    let line = format!("HTTP/{} {}", by.response.version, by.response.status);
+    response_with(by, &line, &by.response.decoded(), secrets)
+}
+
+/// Returns the lines of a call's response without secrets: its messages as JSON, or why they are none.
+pub fn call_response(by: &ReceivedBy<'_>, method: &Method, secrets: &Secrets) -> String {
     let response = by.response;
-    let mut text = format!("< HTTP/{} {}\n", response.version, response.status);
+    let field = |name: &str| response.fields().find(|(known, _)| *known == name).map(|(_, value)| value);
+    let coding = field("grpc-encoding").map_or(Some(Coding::Identity), Coding::of);
+    let status = field("grpc-status").and_then(GrpcStatus::of_field);
+    let http = format!("HTTP/{} {}", response.version, GrpcStatus::http(response.status));
+    match status {
+        None => response_with(by, &http, &response.decoded(), secrets),
+        Some(status) => {
+            let shown = method.show_response(response.content(), coding);
+            let content = shown.unwrap_or_else(|error| format!("({error})\n"));
+            let line = format!("{http}, gRPC status {} ({})", status.code(), status.name());
+            response_with(by, &line, content.as_bytes(), secrets)
+        }
+    }
+}
+
+fn response_with(by: &ReceivedBy<'_>, line: &str, content: &[u8], secrets: &Secrets) -> String {
+    let response = by.response;
+    let mut text = format!("< {line}\n");
     for (name, value) in response.fields() {
         text.push_str(&lines("<", format!("{name}: {}", String::from_utf8_lossy(value)).as_bytes(), secrets));
     }
-    let content = response.decoded();
     if !content.is_empty() {
         text.push_str("<\n");
-        text.push_str(&lines("<", &content, secrets));
+        text.push_str(&lines("<", content, secrets));
     }
     text.push_str(&format!("  {:.1} ms\n", by.took as f64 / 1e6));
     text

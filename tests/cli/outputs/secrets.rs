@@ -5,7 +5,7 @@ use base64::Engine;
 
 use torr_test_support::program::{Running, torr_command};
 use torr_test_support::script::{OK, Script, answering};
-use torr_test_support::servers::free_port;
+use torr_test_support::servers::closed_port;
 
 /// What must be nowhere in what is printed or written, in no encoding that is as good as itself.
 const SECRET: &str = "hunter2";
@@ -112,7 +112,7 @@ fn commands_with_secrets(server: &str, nowhere: &str, list: &str, config: &str) 
 #[test]
 fn no_secret_is_ever_shown() {
     let server = Script::start(answering(OK));
-    let (address, nowhere) = (server.address.to_string(), format!("127.0.0.1:{}", free_port()));
+    let (address, nowhere) = (server.address.to_string(), format!("127.0.0.1:{}", closed_port()));
     let given = tempfile::tempdir().unwrap();
     let (list, config) = (given.path().join("urls.txt"), given.path().join("torr.toml"));
     std::fs::write(&list, format!("http://u:{SECRET}@{address}/a\nhttp://u:{SECRET}@{address}/b\n")).unwrap();

@@ -14,6 +14,18 @@ const PAGE: &str = "<html><head><title>Shop</title></head><body><h1>Books</h1>\
     <form action=\"/echo\" method=\"post\"><input type=\"hidden\" name=\"token\" value=\"t1\">\
     <input name=\"user\" value=\"\"><input type=\"submit\" value=\"Send\"></form></body></html>";
 
+/// What `/cookies/many` sets: in an order that is not that of names, one twice, and one that cookies cannot be.
+const MANY_COOKIES: [&str; 8] = [
+    "b=1; Path=/",
+    "a=\"x y\"; Path=/; HttpOnly",
+    "near=1",
+    "b=2; Path=/; Max-Age=100",
+    "date=1; Path=/; Expires=Wed, 01 Jan 2031 00:00:00 GMT; Secure",
+    "gone=1; Path=/; Max-Age=0",
+    "bad={\"x\":1}; Path=/",
+    "foreign=1; Domain=other.test",
+];
+
 /// Returns the response to a request; `None` to close the connection instead.
 pub fn response(request: &Arrived) -> Option<Vec<u8>> {
     let path = request.target.split('?').next().unwrap_or_default();
@@ -44,11 +56,20 @@ pub fn response(request: &Arrived) -> Option<Vec<u8>> {
             "a": 1, "b": {"c": "deep"}, "list": [1, "two", null],
             "items": [{"id": 1, "name": "one"}, {"id": 2, "name": "two"}],
         })),
-        "/echo" => {
+        "/echo" | "/echo/below" => {
             let fields: Map<_, _> =
                 request.fields.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect();
             let content = String::from_utf8_lossy(&request.content);
             json(json!({"method": request.method, "body": content, "headers": fields}))
+        }
+        "/coded" => {
+            respond(200, &[("Content-Encoding", field("content-encoding").unwrap_or("identity"))], &request.content)
+        }
+        "/around" => respond(302, &[("Location", "/around")], b""),
+        "/login" => {
+            let cookies = ["session=abc; Path=/; HttpOnly", "theme=dark; Path=/echo/below; Max-Age=100"];
+            let [session, theme] = cookies.map(|cookie| ("Set-Cookie", cookie));
+            respond(302, &[("Location", "/echo"), session, theme], b"")
         }
         "/length" => json(json!({"encoding": field("content-encoding"), "length": request.content.len()})),
         "/headers" => respond(200, &[("x-custom-name", "c"), ("Two", "a"), ("Two", "b")], b""),
@@ -57,6 +78,13 @@ pub fn response(request: &Arrived) -> Option<Vec<u8>> {
             let cookies = [("Set-Cookie", "session=abc; Path=/; HttpOnly"), ("Set-Cookie", "theme=dark; Path=/other")];
             respond(200, &cookies, b"")
         }
+        "/cookies/many" => respond(200, &MANY_COOKIES.map(|cookie| ("Set-Cookie", cookie)), b""),
+        "/reason" => b"HTTP/1.1 404 Gone Fishing\r\nContent-Length: 2\r\n\r\nno".to_vec(),
+        "/no-reason" => b"HTTP/1.1 299 \r\nContent-Length: 0\r\n\r\n".to_vec(),
+        "/chunks" => b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n".to_vec(),
+        "/keep-alive" => b"HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n".to_vec(),
+        "/until-close" => b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 3\r\n\r\nend".to_vec(),
+        "/bad-gzip" => respond(200, &[("Content-Encoding", "gzip")], b"this is no gzip"),
         "/bytes" => respond(200, &[], &(0..=255).collect::<Vec<u8>>()),
         "/gzip" => {
             let mut packed = GzEncoder::new(Vec::new(), Compression::default());

@@ -20,6 +20,15 @@ pub fn adds_up(result: &Value) {
     assert_eq!(causes, failed, "every failure has its cause: {result}");
     let by_status: u64 = result["status"].as_object().expect("it is a map").values().map(n).sum();
     assert_eq!(by_status, n(&result["requests"]), "{result}");
+    if let Some(calls) = result.get("grpc") {
+        let by_status: u64 = calls.as_object().expect("it is a map").values().map(n).sum();
+        let with_200 = count(result, "/status/200");
+        match result["plan"]["protocol"] == "grpc" {
+            true => assert_eq!(by_status, with_200, "a status of gRPC comes with 200: {result}"),
+            // Sessions have other requests too, and name the calls that failed.
+            false => assert!(by_status <= with_200, "a status of gRPC comes with 200: {result}"),
+        }
+    }
     let in_series: u64 =
         result["series"].as_array().expect("it is a list").iter().map(|point| n(&point["requests"])).sum();
     let carried = result.pointer("/warmup/carried").map_or(0, n);

@@ -1,12 +1,15 @@
-//! Real servers: `torr serve`, and nginx from Debian.
+//! Real servers: `torr serve`, nginx from Debian, and one by grpc-go.
 
 use crate::client::Client;
-use crate::program::{Running, signal, torr_command};
-use crate::wait_until;
+use crate::program::{Running, signal, torr_command, torr_path};
+use crate::{KilledAtEnd, wait_until};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, getsockname, socket_with};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::path::Path;
+use std::net::{SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// `torr serve` on a free port.
@@ -152,6 +155,26 @@ impl Nginx {
     }
 }
 
+/// The server by grpc-go of `tests/grpc`: health, reflection, and a service whose calls say what it does. `./test full` builds the
+/// program beside the tests' own.
+pub struct GrpcGo {
+    _process: KilledAtEnd,
+    pub address: String,
+}
+
+impl GrpcGo {
+    pub fn start() -> Self {
+        let built = PathBuf::from(torr_path());
+        let program =
+            built.ancestors().nth(2).expect("cargo builds into a folder of the profile's name").join("grpc/server");
+        assert!(program.exists(), "there is no {}: ./test full builds it", program.display());
+        let mut child = Command::new(program).stdout(Stdio::piped()).spawn().expect("the program starts");
+        let mut address = String::new();
+        BufReader::new(child.stdout.take().expect("it is piped")).read_line(&mut address).expect("a pipe can be read");
+        Self { _process: KilledAtEnd(child), address: address.trim().to_owned() }
+    }
+}
+
 fn temporary_folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("there is room for temporary files")
 }
@@ -160,4 +183,18 @@ fn temporary_folder() -> tempfile::TempDir {
 pub fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     listener.local_addr().expect("it is bound").port()
+}
+
+/// Returns a port of 127.0.0.1 that refuses connections as long as this program runs: it is taken, so that no server of another
+/// test can have it, and no listener is on it.
+pub fn closed_port() -> u16 {
+    static CLOSED: OnceLock<(OwnedFd, u16)> = OnceLock::new();
+    let (_, port) = CLOSED.get_or_init(|| {
+        let taken = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None).expect("a socket");
+        bind(&taken, &SocketAddr::from(([127, 0, 0, 1], 0))).expect("a port is free");
+        let address = getsockname(&taken).expect("it is bound");
+        let address = SocketAddrV4::try_from(address).expect("it is of the Internet");
+        (taken, address.port())
+    });
+    *port
 }

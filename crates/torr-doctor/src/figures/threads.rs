@@ -2,7 +2,7 @@
 
 use super::Figures;
 use crate::thresholds::{
-    MORE_IN_HAND, MOSTLY_WAITS, REQUESTS_PER_WAIT, SEEN_PAST_LOCK, TAKES_ITS_TURN, WORKS_ON_REQUESTS,
+    LACKS_WORK, MORE_IN_HAND, MOSTLY_WAITS, REQUESTS_PER_WAIT, SEEN_PAST_LOCK, TAKES_ITS_TURN, WORKS_ON_REQUESTS,
 };
 use std::collections::BTreeMap;
 use torr_signals::{ProcessUse, ThreadUse};
@@ -25,12 +25,17 @@ impl Figures {
     }
 
     /// Returns the mean number of contending threads that do not wait for the lock at a time: those that have it. `None` without contention,
-    /// with fewer threads than requests in service, of which there are `held` (several requests share a thread), and if hardly any thread is
-    /// seen past the lock: in some runtimes a sleep looks like a lock.
+    /// with fewer threads than requests in service, of which there are `held` (several requests share a thread), where they also wait for
+    /// events (what looks like a lock is a runtime's pause without work), and if hardly any thread is seen past the lock: in some runtimes
+    /// a sleep looks like a lock.
     pub fn past_lock(&self, held: f64) -> Option<f64> {
         let waits = |thread: &ThreadUse| share_in(thread, |name| is_one_of(name, &LOCKS));
         let contenders = self.contenders();
         if contenders.len() < 2 || (contenders.len() as f64) < held {
+            return None;
+        }
+        let polls = |thread: &&ThreadUse| share_in(thread, |name| is_one_of(name, &POLLS));
+        if contenders.iter().map(polls).sum::<f64>() > LACKS_WORK * contenders.len() as f64 {
             return None;
         }
         let past = contenders.into_iter().map(|thread| (1.0 - waits(thread)).max(0.0)).sum();

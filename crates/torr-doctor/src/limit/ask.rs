@@ -16,6 +16,18 @@ pub enum Load {
     Rate(f64),
     /// A closed loop with this many connections.
     Connections(usize),
+    /// A closed loop with this many streams of events at a time.
+    Streams(usize),
+}
+
+impl Load {
+    /// Returns the number of streams at a time; `None` for another load.
+    pub(super) fn streams(self) -> Option<usize> {
+        match self {
+            Self::Streams(streams) => Some(streams),
+            Self::Rate(_) | Self::Connections(_) => None,
+        }
+    }
 }
 
 /// The purpose of a step.
@@ -43,6 +55,8 @@ pub enum Purpose {
 pub struct Ask {
     /// The load.
     pub load: Load,
+    /// The most streams that begin per second, where responses are streams of events.
+    pub begins_per_s: Option<f64>,
     /// The length of the warm-up.
     pub warmup: Duration,
     /// The measured time.
@@ -96,7 +110,7 @@ impl<'s> Watch<'s> {
     pub(super) fn new(slo: &'s Slo, load: Load) -> Self {
         let rate = match load {
             Load::Rate(rate) => Some(rate),
-            Load::Connections(_) => None,
+            Load::Connections(_) | Load::Streams(_) => None,
         };
         Self { slo, rate, seen: Latency::default(), failed_looks: 0 }
     }

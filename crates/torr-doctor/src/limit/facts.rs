@@ -1,10 +1,10 @@
 //! What a search found, as facts: the reason of its result, what it saw below and above the limit, and what to do.
 
 use super::found::Spread;
-use super::outcome::Outcome;
+use super::outcome::{Outcome, Sustained};
 use super::overload::ABOVE;
 use super::reading::Reading;
-use torr_gauge::verdict::{Advice, Course, Fact, LimitKind, OverloadEffect, SearchGoal};
+use torr_gauge::verdict::{Advice, Course, Fact, LimitKind, LoadUnit, OverloadEffect, SearchGoal};
 
 /// The limits whose increase the advice multiplies.
 const MORE_CONNECTIONS: usize = 4;
@@ -43,8 +43,16 @@ impl Outcome {
         let overload = self.overload.as_ref().map(|overload| OverloadEffect {
             factor: ABOVE,
             rps: overload.rate,
-            good_share: sustained.map_or(0.0, |sustained| overload.good_per_s / sustained.rate),
-            p99_s: overload.latency_us.and_then(|latency| latency.p99).map(|us| us as f64 / 1e6),
+            streams: overload.streams.map(|streams| streams.at_a_time as u64),
+            good_share: sustained.map_or(0.0, |sustained| match (overload.streams, sustained.streams) {
+                (Some(over), Some(at)) => over.events_per_s / at.events_per_s.max(1e-6),
+                _ => overload.good_per_s / sustained.rate,
+            }),
+            p99_s: overload
+                .streams
+                .map_or(overload.latency_us, |streams| streams.gap_us)
+                .and_then(|times| times.p99)
+                .map(|us| us as f64 / 1e6),
             failed_share: overload.error_share,
             course: overload.course,
             recovered_s: overload.recovered_after_s,
@@ -56,13 +64,19 @@ impl Outcome {
             waiting: needed.waiting,
             all: needed.recommended >= self.max_connections as u64,
         });
-        let unloaded = self.base_us.map(|base| base.p50.map_or(base.mean, |us| us as f64));
+        let unloaded = self.base_us.map(|base| base.typical_us() / 1e6);
+        let unloaded = unloaded.map(|seconds| match self.unit {
+            LoadUnit::Requests => Fact::RequestAlone { seconds },
+            LoadUnit::Streams => {
+                Fact::StreamAlone { first_event_s: seconds, gap_s: self.base_gap_us.map(|us| us / 1e6) }
+            }
+        });
         [
-            spread(&self.spread, sustained.map_or(0.0, |sustained| sustained.rate)),
+            spread(&self.spread, sustained.map_or(0.0, Sustained::load), self.unit),
             disturbance,
             overload.map(Fact::Overload),
             connections,
-            unloaded.map(|us| Fact::RequestAlone { seconds: us / 1e6 }),
+            unloaded,
             self.knee.map(|knee| Fact::Knee { connections: knee.round().max(1.0) as u64 }),
             self.fit.map(|fit| Fact::ScalabilityLaw {
                 lambda: fit.lambda,
@@ -100,7 +114,7 @@ impl Outcome {
         });
         let is_disturbed = self.disturbance.is_some_and(|disturbance| disturbance.failed > 0);
         let kept = overload.filter(|overload| overload.kept).map(|_| {
-            let limit = self.sustained.as_ref().map_or(f64::INFINITY, |sustained| sustained.rate);
+            let limit = self.sustained.as_ref().map_or(f64::INFINITY, Sustained::load);
             Advice::SearchAgain { factor: ABOVE, noise: self.fails_at.is_some_and(|at| at <= ABOVE * limit) }
         });
         [result, shed, is_disturbed.then_some(Advice::StopOthers), kept].into_iter().flatten().collect()
@@ -108,11 +122,13 @@ impl Outcome {
 }
 
 /// Returns the rates whose steps do not agree with the result. `None` if all agree.
-fn spread(spread: &[Spread], sustained: f64) -> Option<Fact> {
+fn spread(spread: &[Spread], sustained: f64, unit: LoadUnit) -> Option<Fact> {
     let (above, below): (Vec<&Spread>, Vec<&Spread>) = spread.iter().partition(|at| at.rate > sustained);
-    (!spread.is_empty()).then(|| Fact::OtherRates {
-        kept_above: above.iter().map(|at| (at.rate, at.kept)).collect(),
-        failed_too: above.iter().all(|at| at.failed > 0),
-        failed_below: below.iter().map(|at| (at.rate, at.failed)).collect(),
+    let kept_above = above.iter().map(|at| (at.rate, at.kept)).collect();
+    let failed_too = above.iter().all(|at| at.failed > 0);
+    let failed_below = below.iter().map(|at| (at.rate, at.failed)).collect();
+    (!spread.is_empty()).then_some(match unit {
+        LoadUnit::Requests => Fact::OtherRates { kept_above, failed_too, failed_below },
+        LoadUnit::Streams => Fact::OtherStreams { kept_above, failed_too, failed_below },
     })
 }

@@ -69,7 +69,7 @@ impl Found {
 
     /// Adds the outcome of a rate.
     pub(super) fn take(&mut self, tried: Tried) {
-        let Some(rate) = tried.reading.rate() else { return };
+        let Some(rate) = tried.reading.offered() else { return };
         let at = self.rates.partition_point(|known| known.rate < rate);
         if self.rates.get(at).is_none_or(|known| known.rate > rate) {
             self.rates.insert(at, Rate::new(rate));
@@ -130,8 +130,8 @@ impl Found {
         let counts_as_failed = rates.iter().filter_map(|known| known.failed.as_ref());
         // One that failed, but was kept when it was tried again, is not sustained either.
         let failed_once = steps.iter().rev().filter(|step| looks_for_it(step) && !step.kept);
-        let failed = counts_as_failed.chain(failed_once).filter(|step| step.rate().is_some_and(|rate| rate > above));
-        let rate = |step: &Reading| step.rate().unwrap_or(f64::INFINITY);
+        let failed = counts_as_failed.chain(failed_once).filter(|step| step.offered().is_some_and(|rate| rate > above));
+        let rate = |step: &Reading| step.offered().unwrap_or(f64::INFINITY);
         let failed = failed.min_by(|one, other| rate(one).total_cmp(&rate(other))).cloned().or(self.base_failed);
         let confirmed = sustained.is_some_and(|at| rates[at].is_confirmed());
         let kept = sustained.and_then(|at| rates[at].kept.take());
@@ -170,7 +170,7 @@ pub(super) struct Concluded {
 /// A rate whose steps do not all agree with the result: it is higher but was kept, or is not higher but failed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
-    /// Requests per second.
+    /// Requests per second, or streams at a time.
     pub rate: f64,
     /// The number of steps that met the objectives.
     pub kept: usize,
@@ -180,7 +180,7 @@ pub struct Spread {
 
 /// The steps that say something of the service at a rate, and whether they were kept.
 fn counted(steps: &[Reading]) -> impl Iterator<Item = (f64, bool)> {
-    steps.iter().filter(|step| looks_for_it(step)).filter_map(|step| Some((step.rate()?, step.kept)))
+    steps.iter().filter(|step| looks_for_it(step)).filter_map(|step| Some((step.offered()?, step.kept)))
 }
 
 fn looks_for_it(step: &Reading) -> bool {

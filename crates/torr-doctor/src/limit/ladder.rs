@@ -55,6 +55,7 @@ pub(super) fn climb<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Vec<Rung>, R
     loop {
         let ask = Ask {
             load: Load::Connections(connections),
+            begins_per_s: None,
             warmup: length.mul_f64(0.2),
             length,
             requests: None,

@@ -6,10 +6,11 @@ use super::ladder::Rung;
 use super::overload::Overload;
 use super::reading::Reading;
 use super::settings::Settings;
+use super::streams::StreamReading;
 use super::usl::Fit;
 use serde::Serialize;
 use torr_gauge::latency::Summary;
-use torr_gauge::verdict::LimitKind;
+use torr_gauge::verdict::{LimitKind, LoadUnit};
 
 /// The version of [`Outcome`]. Within a version fields may be added, and their meaning does not change.
 pub const SCHEMA: &str = "torr.limit/1";
@@ -25,6 +26,9 @@ pub struct Outcome {
     pub target: String,
     /// When the search began (RFC 3339, UTC).
     pub started_at: String,
+    /// The load whose limit was looked for.
+    #[serde(skip_serializing_if = "LoadUnit::is_requests")]
+    pub unit: LoadUnit,
     /// The objectives.
     pub slo: Vec<String>,
     /// The distribution of arrivals.
@@ -51,15 +55,18 @@ pub struct Outcome {
     /// The CPU that other programs used, where it may have made steps fail.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disturbance: Option<Disturbance>,
-    /// The lowest rate above the sustained one that failed, in requests per second.
+    /// The lowest load above the sustained one that failed: requests per second, or streams at a time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fails_at: Option<f64>,
     /// The step that failed, from which the reason of the result follows. JSON has that as facts and sentences, which the program adds.
     #[serde(skip)]
     pub failed: Option<Reading>,
-    /// Response times of an idle service in microseconds.
+    /// Response times of an idle service in microseconds; of streams, the times to the first event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_us: Option<Summary>,
+    /// The usual gap between the events of one stream at a time, in microseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_gap_us: Option<f64>,
     /// Throughput by connections in a closed loop.
     pub ladder: Vec<Rung>,
     /// The fit of throughput by connections to the universal scalability law.
@@ -82,9 +89,12 @@ pub struct Outcome {
 /// A sustained rate.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Sustained {
-    /// Requests per second.
+    /// Requests per second; of streams, those that began.
     pub rate: f64,
-    /// Response times at the rate.
+    /// The streams, where responses are streams of events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streams: Option<StreamReading>,
+    /// Response times at the rate; of streams, the times to the first event.
     pub latency_us: Option<Summary>,
     /// The share of the requests that failed.
     pub error_share: f64,
@@ -107,6 +117,13 @@ pub struct Connections {
     /// The least mean number of requests that waited for a connection: those beyond what the permitted ones can have in flight. Response
     /// times include that wait.
     pub waiting: f64,
+}
+
+impl Sustained {
+    /// Returns the load that is sustained: requests per second, or streams at a time.
+    pub fn load(&self) -> f64 {
+        self.streams.map_or(self.rate, |streams| streams.at_a_time as f64)
+    }
 }
 
 impl Connections {

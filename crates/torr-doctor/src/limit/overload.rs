@@ -1,7 +1,9 @@
 //! The behaviour of a service above its limit, and afterwards.
 
 use super::ask::{Ask, Bench, Purpose};
-use super::trials::{self, Trials};
+use super::reading::Reading;
+use super::streams::StreamReading;
+use super::trials::Trials;
 use serde::Serialize;
 use torr_gauge::latency::Summary;
 use torr_gauge::verdict::{Course, StepReason};
@@ -15,15 +17,18 @@ const COLLAPSED: f64 = 0.8;
 /// An overload and its effects.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Overload {
-    /// The offered rate in requests per second.
+    /// The offered rate in requests per second; of streams, those that began per second.
     pub rate: f64,
+    /// The streams, where responses are streams of events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streams: Option<StreamReading>,
     /// The length in seconds.
     pub seconds: f64,
     /// Responses per second with a status below 400.
     pub good_per_s: f64,
     /// The share of the requests that failed.
     pub error_share: f64,
-    /// Response times.
+    /// Response times; of streams, the times to the first event.
     pub latency_us: Option<Summary>,
     /// Whether the objectives were still met.
     pub kept: bool,
@@ -36,10 +41,10 @@ pub struct Overload {
 }
 
 /// Runs an overload and waits for recovery. `None` if interrupted, or if the budget ends before it is known.
-pub(super) fn try_it<B: Bench>(trials: &mut Trials<'_, B>, limit: f64) -> Result<Option<Overload>, RunError> {
-    let rate = ABOVE * limit;
+pub(super) fn try_it<B: Bench>(trials: &mut Trials<'_, B>, limit: &Reading) -> Result<Option<Overload>, RunError> {
+    let Some(offered) = limit.offered().map(|limit| ABOVE * limit) else { return Ok(None) };
     let length = trials.settings.step();
-    let overload = trials::ask(rate, length, Purpose::Overload, StepReason::Overload(ABOVE));
+    let overload = trials.ask(offered, length, Purpose::Overload, StepReason::Overload(ABOVE));
     let ask = Ask { may_end_early: false, ..overload };
     let Some(reading) = trials.recorded(&ask)? else { return Ok(None) };
     let ended = trials.bench.now();
@@ -54,11 +59,12 @@ pub(super) fn try_it<B: Bench>(trials: &mut Trials<'_, B>, limit: f64) -> Result
     }
     let course = match recovered {
         None => Course::StaysSlow,
-        Some(_) if reading.good_per_s < COLLAPSED * limit => Course::Collapses,
+        Some(_) if reading.done_per_s() < COLLAPSED * limit.full_per_s() => Course::Collapses,
         Some(_) => Course::Recovers,
     };
     Ok(Some(Overload {
-        rate,
+        rate: reading.streams.map_or(offered, |streams| streams.begun_per_s),
+        streams: reading.streams,
         seconds: reading.seconds,
         good_per_s: reading.good_per_s,
         error_share: reading.error_share,

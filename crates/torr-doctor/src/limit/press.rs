@@ -54,10 +54,20 @@ impl<'p, S: FnMut(&Ask, Duration, Option<&Progress>)> Press<'p, S> {
                 (Pace::Open(schedule, self.arrivals), self.plan.connections)
             }
             Load::Connections(connections) => (Pace::closed(None), connections),
+            Load::Streams(streams) => {
+                let connections = streams.div_ceil(usize::from(self.plan.depth.max(1)));
+                (Pace::closed(ask.begins_per_s), connections.max(1))
+            }
+        };
+        // As many on each connection, which is at most the depth of the plan.
+        let depth = match ask.load {
+            Load::Streams(streams) => u16::try_from(streams / connections).unwrap_or(self.plan.depth).max(1),
+            Load::Rate(_) | Load::Connections(_) => self.plan.depth,
         };
         Plan {
             pace,
             connections,
+            depth,
             duration: Some(ask.length),
             warmup: ask.warmup,
             requests: ask.requests.map(|requests| (requests as f64 / self.requests_each).ceil() as u64),

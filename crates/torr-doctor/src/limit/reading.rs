@@ -2,6 +2,7 @@
 
 use super::ask::{Ask, Load, Purpose};
 use super::slo::Slo;
+use super::streams::StreamReading;
 use super::taken::Taken;
 use serde::Serialize;
 use torr_gauge::collector::Measurement;
@@ -45,8 +46,11 @@ pub struct Reading {
     pub good_per_s: f64,
     /// The share of the requests that failed.
     pub error_share: f64,
-    /// Response times.
+    /// Response times; of streams, the times to the first event.
     pub latency_us: Option<Summary>,
+    /// The streams, in a step whose responses are streams of events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streams: Option<StreamReading>,
     /// The most connections at a time.
     pub connections: u64,
     /// The result of each objective.
@@ -81,11 +85,12 @@ impl Reading {
         let behind = match ask.load {
             Load::Rate(rate) => falls_behind(result, rate).or_else(|| keeps_growing(result)),
             Load::Connections(_) => None,
+            Load::Streams(streams) => crate::streams::waiting(result, streams),
         };
-        let nothing = (result.requests == 0).then_some(Fact::NoResponse);
+        let nothing = (!result.has_responses()).then_some(Fact::NoResponse);
         let early = ended_early.then_some(Fact::EndedEarly);
         let failed = || objectives.iter().find(|kept| !kept.kept).map(|kept| missed(kept, result));
-        let failure = nothing.or_else(failed).or(behind).or(early);
+        let failure = nothing.or_else(|| no_gap(result, slo)).or_else(failed).or(behind).or(early);
         let (finding, is_kept) = (crate::passive(result), failure.is_none());
         Self {
             purpose: ask.purpose,
@@ -96,7 +101,8 @@ impl Reading {
             answered_per_s: result.completed() as f64 / seconds,
             good_per_s: result.good_rps(),
             error_share: result.errors.total() as f64 / result.started.max(1) as f64,
-            latency_us: result.latency_us,
+            latency_us: result.waits_us(),
+            streams: StreamReading::of(result, ask),
             // Of a fleet that lost an agent there is no step.
             connections: result.connections.peak.unwrap_or(result.connections.opened),
             kept: is_kept,
@@ -123,6 +129,7 @@ impl Reading {
             good_per_s: 0.0,
             error_share: 1.0,
             latency_us: None,
+            streams: None,
             connections: 0,
             objectives: Vec::new(),
             kept: false,
@@ -137,15 +144,34 @@ impl Reading {
 
     /// Returns that the step failed, and how.
     pub fn failed(&self) -> Fact {
-        Fact::RateFailed { rps: self.rate(), why: self.failure.clone().map(Box::new) }
+        let why = self.failure.clone().map(Box::new);
+        match self.load {
+            Load::Streams(streams) => Fact::StreamsFailed { streams: streams as u64, why },
+            Load::Rate(_) | Load::Connections(_) => Fact::RateFailed { rps: self.rate(), why },
+        }
     }
 
     /// Returns the offered rate of an open loop.
     pub fn rate(&self) -> Option<f64> {
         match self.load {
             Load::Rate(rate) => Some(rate),
-            Load::Connections(_) => None,
+            Load::Connections(_) | Load::Streams(_) => None,
         }
+    }
+
+    /// Returns the load of which a search finds the limit: the offered rate, or the streams at a time.
+    pub fn offered(&self) -> Option<f64> {
+        self.rate().or_else(|| self.load.streams().map(|streams| streams as f64))
+    }
+
+    /// Returns what the service did per second: good responses, or events of streams.
+    pub(super) fn done_per_s(&self) -> f64 {
+        self.streams.map_or(self.good_per_s, |streams| streams.events_per_s)
+    }
+
+    /// Returns what the service is to do per second at the load: as many responses as requests, or the events of streams.
+    pub(super) fn full_per_s(&self) -> f64 {
+        self.rate().unwrap_or_else(|| self.done_per_s())
     }
 
     /// Returns whether other programs used enough CPU to make the step fail.
@@ -155,8 +181,14 @@ impl Reading {
 
     /// Returns the median response time, or else the mean, in microseconds.
     pub(super) fn typical_us(&self) -> Option<f64> {
-        self.latency_us.map(|latency| latency.p50.map_or(latency.mean, |us| us as f64))
+        self.latency_us.map(|latency| latency.typical_us())
     }
+}
+
+/// Returns the reason if no stream had a gap, of which there is an objective.
+fn no_gap(run: &RunResult, slo: &Slo) -> Option<Fact> {
+    let streams = run.streams.as_ref().filter(|_| slo.is_of_gaps())?;
+    (streams.events > 0 && streams.gap_us.is_none()).then_some(Fact::NoGap { seconds: run.duration_s })
 }
 
 /// Returns the reason if the service falls behind: in the second half of an open loop as many responses arrive as requests are due,
@@ -204,6 +236,11 @@ fn missed(kept: &ObjectiveResult, run: &RunResult) -> Fact {
         if let Some((_, most)) = refused.chain(failed).max_by_key(|(count, _)| *count) {
             return most;
         }
+    }
+    let is_within = kept.times_limit.is_none_or(|times| times < 1.0);
+    if let Some(streams) = run.streams.as_ref().filter(|_| is_within && kept.objective.starts_with("gap_")) {
+        // Gaps that have ended are within the limit: those that the end of the step cut off are not.
+        return Fact::LongestSilence { seconds: streams.longest_silence_us as f64 / 1e6 };
     }
     Fact::ObjectiveMissed { objective: kept.objective.clone(), measured: kept.measured.clone() }
 }

@@ -2,15 +2,18 @@
 
 use super::slo::Slo;
 use std::time::Duration;
+use torr_gauge::verdict::LoadUnit;
 
 /// The settings of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
+    /// The load whose limit is looked for.
+    pub unit: LoadUnit,
     /// The objectives.
     pub slo: Slo,
     /// The budget.
     pub budget: Duration,
-    /// Never more requests per second than this.
+    /// Never more requests per second than this; of streams, never more that begin.
     pub max_rate: Option<f64>,
     /// Never more connections than this.
     pub max_connections: usize,

@@ -242,6 +242,8 @@ impl Samples {
             errors: refused,
             sessions: SessionsEnded::default(),
             latency: last.answered.clone(),
+            events: 0,
+            events_per_s: 0.0,
             rps: 0.0,
             p99_us: None,
             connections: 0,
@@ -279,6 +281,7 @@ impl Bench for Simulated {
                 let (issued, peak, until) = self.open(rate, (counts, end), &mut samples, fails);
                 (issued, until, peak)
             }
+            Load::Streams(_) => panic!("its responses are no streams: {ask:?}"),
             Load::Connections(connections) => {
                 let (issued, until) = self.closed(connections, ask.requests, (counts, end), &mut samples);
                 (issued, until, connections)

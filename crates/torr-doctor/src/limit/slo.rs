@@ -22,12 +22,18 @@ impl Slo {
         threshold::split(text).into_iter().map(Objective::parse).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Checks that all objectives fit runs with these entries, none for runs without sessions.
+    /// Checks that all objectives fit runs with these entries, none for runs without sessions, whose responses are streams of events
+    /// or not.
     ///
     /// # Errors
     /// The first that does not.
-    pub fn check(&self, entries: &[EntryName]) -> Result<(), MisplacedRuleError> {
-        self.0.iter().try_for_each(|objective| objective.check(entries))
+    pub fn check(&self, entries: &[EntryName], has_streams: bool) -> Result<(), MisplacedRuleError> {
+        self.0.iter().try_for_each(|objective| objective.check(entries, has_streams))
+    }
+
+    /// Returns whether an objective is about the times between the events of a stream.
+    pub(super) fn is_of_gaps(&self) -> bool {
+        self.0.iter().any(Objective::is_of_gaps)
     }
 
     /// Returns the result of each objective in a run.

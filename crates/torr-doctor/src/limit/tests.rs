@@ -5,8 +5,9 @@ use super::*;
 use std::time::Duration;
 use torr_gauge::verdict::{Advice, Course, Fact, SearchGoal, StepReason};
 
-fn settings() -> Settings {
+pub(super) fn settings() -> Settings {
     Settings {
+        unit: LoadUnit::Requests,
         slo: Slo::parse(Slo::DEFAULT).expect("the default is one"),
         budget: Duration::from_secs(60),
         max_rate: None,
@@ -15,7 +16,7 @@ fn settings() -> Settings {
     }
 }
 
-fn about() -> About {
+pub(super) fn about() -> About {
     About { target: "http://simulated/".into(), started_at: String::new(), arrivals: "poisson".into() }
 }
 

@@ -3,9 +3,10 @@
 use super::ask::{Ask, Bench, Load, Purpose, Watch};
 use super::reading::Reading;
 use super::settings::Settings;
+use super::streams::Alone;
 use std::time::Duration;
 use torr_gauge::latency::Summary;
-use torr_gauge::verdict::StepReason;
+use torr_gauge::verdict::{LoadUnit, StepReason};
 use torr_press::RunError;
 
 /// The response times that count as recovered: a multiple of the idle one, plus microseconds.
@@ -16,6 +17,8 @@ const LOOK: u64 = 10;
 const LOOKS: Duration = Duration::from_millis(300);
 /// The limit of the time that a step is taken to need beside its load.
 const MOST_OVERHEAD: Duration = Duration::from_secs(1);
+/// The gaps of a stream that such a check has.
+const GAPS: f64 = 2.0;
 /// The pause between two such checks.
 const PAUSE: Duration = Duration::from_millis(50);
 /// The least length of a step as a multiple of the objectives' response time.
@@ -34,8 +37,10 @@ pub(super) struct Trials<'b, B> {
     pub bench: &'b mut B,
     pub settings: &'b Settings,
     started: Duration,
-    /// Response times of the idle service.
+    /// Response times of the idle service; of streams, the times to the first event.
     pub base: Option<Summary>,
+    /// The times of one stream at a time, where responses are streams of events.
+    pub alone: Option<Alone>,
     /// The throughput of a closed loop, about the maximum.
     pub ceiling: Option<f64>,
     pub steps: Vec<Reading>,
@@ -56,7 +61,7 @@ impl<'b, B: Bench> Trials<'b, B> {
     pub fn new(bench: &'b mut B, settings: &'b Settings) -> Self {
         let started = bench.now();
         let (steps, reserve, overhead) = (Vec::new(), settings.reserve(), Duration::ZERO);
-        Self { bench, settings, started, base: None, ceiling: None, steps, reserve, overhead }
+        Self { bench, settings, started, base: None, alone: None, ceiling: None, steps, reserve, overhead }
     }
 
     pub fn spent(&self) -> Duration {
@@ -71,15 +76,88 @@ impl<'b, B: Bench> Trials<'b, B> {
     /// Returns the least length of a step, in which a growing queue exceeds the objectives' response time.
     pub fn shortest(&self) -> Duration {
         let usual = self.settings.step();
+        if self.settings.unit == LoadUnit::Streams {
+            return usual.max(self.alone.map_or(Duration::ZERO, Alone::gaps).min(self.longest()));
+        }
         let allowed_s = self.settings.slo.slowest_us().unwrap_or(0.0) / 1e6;
         Duration::from_secs_f64((QUEUE * allowed_s).min(LONGEST * usual.as_secs_f64())).max(usual)
     }
 
     /// Returns the length of a step of this rate, which is long enough for its percentiles if the budget allows.
     pub fn length(&self, rate: f64) -> Duration {
-        let needed_s = self.settings.slo.samples() as f64 / rate.max(1e-9);
-        let longest = self.settings.step().mul_f64(LONGEST);
+        // Each stream has an event in each gap.
+        let per_s = match self.settings.unit {
+            LoadUnit::Requests => rate,
+            LoadUnit::Streams => rate / self.alone.map_or(0.0, Alone::gap_s).max(1e-9),
+        };
+        let needed_s = self.settings.slo.samples() as f64 / per_s.max(1e-9);
+        let longest = self.longest();
         Duration::try_from_secs_f64(needed_s).unwrap_or(longest).clamp(self.shortest(), longest)
+    }
+
+    /// Returns the longest step.
+    pub fn longest(&self) -> Duration {
+        self.settings.step().mul_f64(LONGEST)
+    }
+
+    /// Returns the highest load that is permitted.
+    pub fn most(&self) -> f64 {
+        match self.settings.unit {
+            LoadUnit::Requests => self.settings.max_rate.unwrap_or(f64::INFINITY),
+            LoadUnit::Streams => self.most_streams(),
+        }
+    }
+
+    /// Returns a load between two others that can be tried: in the middle of their ratio. `None` if no number of streams is between them.
+    pub fn between(&self, kept: f64, failed: f64) -> Option<f64> {
+        let middle = (kept * failed).sqrt();
+        match self.settings.unit {
+            LoadUnit::Requests => Some(middle),
+            LoadUnit::Streams => [middle, kept + 1.0]
+                .map(|streams| self.settings.streams(streams) as f64)
+                .into_iter()
+                .find(|&streams| streams > kept && streams < failed),
+        }
+    }
+
+    /// Returns a step with a number of streams at a time. All of it counts: a stream that begins in a warm-up might never end after it,
+    /// and neither its first event nor its failure would be seen.
+    fn ask_streams(&self, streams: f64, length: Duration, purpose: Purpose, why: StepReason) -> Ask {
+        let streams = self.settings.streams(streams);
+        let beginning = self.alone.filter(|_| streams > 1).map(|alone| alone.beginning(length));
+        let begins = beginning.map(|beginning| streams as f64 / beginning.as_secs_f64().max(1e-6));
+        Ask {
+            load: Load::Streams(streams),
+            begins_per_s: [begins, self.settings.max_rate].into_iter().flatten().reduce(f64::min),
+            warmup: Duration::ZERO,
+            length: length + beginning.unwrap_or_default(),
+            requests: None,
+            purpose,
+            why,
+            may_end_early: true,
+        }
+    }
+
+    /// Returns the most streams at a time that the permitted connections and the permitted rate of new streams allow.
+    fn most_streams(&self) -> f64 {
+        let slots = self.settings.streams(f64::INFINITY) as f64;
+        let beginning = self.alone.map_or(Duration::ZERO, |alone| alone.beginning(self.settings.step()));
+        let begun = self.settings.max_rate.map(|rate| (rate * beginning.as_secs_f64()).max(1.0));
+        begun.map_or(slots, |begun| self.settings.streams(begun) as f64)
+    }
+
+    /// Returns the length of a step that looks for a number of streams that fails.
+    pub fn glance(&self) -> Duration {
+        let gaps = self.alone.map_or(Duration::ZERO, Alone::gaps);
+        self.settings.rung().max(gaps.min(self.longest()))
+    }
+
+    /// Returns a step with a load: a rate, or streams at a time.
+    pub fn ask(&self, load: f64, length: Duration, purpose: Purpose, why: StepReason) -> Ask {
+        match self.settings.unit {
+            LoadUnit::Requests => ask(load, length, purpose, why),
+            LoadUnit::Streams => self.ask_streams(load, length, purpose, why),
+        }
     }
 
     /// Returns whether there is time for a step of this length and the reserve.
@@ -115,6 +193,11 @@ impl<'b, B: Bench> Trials<'b, B> {
         let reading = match run {
             Ok(run) => {
                 let reading = Reading::of(ask, slo, &run, at_s, ended_early);
+                if ask.purpose == Purpose::Base {
+                    let ended = run.total.answered.summary().filter(|_| run.result.errors.total() == 0);
+                    self.alone =
+                        reading.streams.as_ref().map(|streams| Alone::of(streams, ended.map(|length| length.min)));
+                }
                 let planned = ask.warmup.as_secs_f64() + reading.seconds;
                 let took = (self.spent().as_secs_f64() - at_s - planned).clamp(0.0, MOST_OVERHEAD.as_secs_f64());
                 self.overhead = self.overhead.max(Duration::from_secs_f64(took));
@@ -139,7 +222,7 @@ impl<'b, B: Bench> Trials<'b, B> {
     ) -> Result<Option<Tried>, RunError> {
         let far = self.ceiling.is_some_and(|ceiling| rate > FAR * ceiling);
         for tries in 1.. {
-            let Some(reading) = self.recorded(&ask(rate, length, purpose, why))? else { break };
+            let Some(reading) = self.recorded(&self.ask(rate, length, purpose, why))? else { break };
             if reading.kept {
                 return Ok(Some(Tried { kept: true, reading }));
             }
@@ -174,28 +257,36 @@ impl<'b, B: Bench> Trials<'b, B> {
     /// Waits until response times have recovered, up to a limit. Returns the time that took, `None` if they have not recovered.
     pub fn settle(&mut self) -> Result<Option<Duration>, RunError> {
         let Some(base) = self.base else { return Ok(Some(Duration::ZERO)) };
-        let usual_us = base.p50.map_or(base.mean, |us| us as f64);
+        let usual_us = base.typical_us();
         let from = self.bench.now();
         let patience = self.settings.patience().min(self.left());
         // One at a time, within the permitted rate.
-        let (load, usual_s) = match self.settings.max_rate {
-            None => (Load::Connections(1), LOOK as f64 * usual_us / 1e6),
-            Some(most) => (Load::Rate(most / 2.0), LOOK as f64 / (most / 2.0)),
+        let (load, usual_s, requests) = match (self.settings.unit, self.settings.max_rate) {
+            (LoadUnit::Streams, _) => {
+                let gaps_s = GAPS * self.alone.map_or(0.0, Alone::gap_s);
+                (Load::Streams(1), (usual_us / 1e6 + gaps_s).min(patience.as_secs_f64()), None)
+            }
+            (LoadUnit::Requests, None) => (Load::Connections(1), LOOK as f64 * usual_us / 1e6, Some(LOOK)),
+            (LoadUnit::Requests, Some(most)) => (Load::Rate(most / 2.0), LOOK as f64 / (most / 2.0), Some(LOOK)),
         };
         let length = LOOKS + Duration::from_secs_f64(usual_s);
+        // A look at streams, which may be endless, takes all of its time.
+        let usual_s = if requests.is_some() { usual_s } else { length.as_secs_f64() };
         while !self.bench.stopped() && self.left() >= length + self.overhead {
             let ask = Ask {
                 load,
+                begins_per_s: self.settings.max_rate,
                 warmup: Duration::ZERO,
                 length,
-                requests: Some(LOOK),
+                requests,
                 purpose: Purpose::Settle,
                 why: StepReason::Settle,
                 may_end_early: false,
             };
             let Some(reading) = self.step(&ask)? else { break };
             let typical_us = reading.typical_us().filter(|_| reading.error_share == 0.0);
-            if typical_us.is_some_and(|us| us <= USUAL.0 * usual_us + USUAL.1) {
+            let is_even = self.alone.is_none_or(|alone| alone.is_usual(reading.streams.as_ref(), USUAL));
+            if is_even && typical_us.is_some_and(|us| us <= USUAL.0 * usual_us + USUAL.1) {
                 // Only the first of them may have waited.
                 let waited = self.bench.now().saturating_sub(from).as_secs_f64() - usual_s;
                 return Ok(Some(Duration::from_secs_f64(waited.max(0.0))));
@@ -213,6 +304,7 @@ impl<'b, B: Bench> Trials<'b, B> {
 pub(super) fn ask(rate: f64, length: Duration, purpose: Purpose, why: StepReason) -> Ask {
     Ask {
         load: Load::Rate(rate),
+        begins_per_s: None,
         // The warm-up opens connections and fills caches.
         warmup: length.mul_f64(0.2),
         length,

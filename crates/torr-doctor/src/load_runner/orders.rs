@@ -146,7 +146,9 @@ impl LoadRunner<'_> {
         let user = &self.assignment.plan;
         let path = user.target.path();
         match request {
-            Request::Target if keep_alive == user.keep_alive || user.work.users().is_some() => Ok(self.plan()),
+            // Of messages the plan alone says whether connections are used again.
+            Request::Target if user.work.users().is_some() || user.work.is_websocket() => Ok(self.plan()),
+            Request::Target if keep_alive == user.keep_alive => Ok(self.plan()),
             Request::Target => self.plan_for(path, |options| options.keep_alive = keep_alive),
             Request::Head => self.plan_for(path, |options| options.method = Some("HEAD".into())),
             Request::Gzip => self.plan_for(path, |options| options.compressed = true),

@@ -67,7 +67,7 @@ pub fn slow_connections(run: &RunResult) -> Option<Finding> {
 
 pub fn errors(run: &RunResult) -> Option<Finding> {
     let failed = run.errors.total();
-    if run.requests == 0 && failed == 0 && run.unfinished > 0 {
+    if !run.has_responses() && failed == 0 && run.unfinished > 0 {
         return Some(
             likely(Factor::Errors, Headline::NoResponses)
                 .because(Fact::Unanswered { requests: run.unfinished, seconds: None })

@@ -1,6 +1,6 @@
 //! Whether a run kept its scheduled rate. A run that did has no limiting factor: its throughput is the rate.
 
-use super::seen::{busy_generator, likely, other_programs, undecided};
+use super::seen::{busy_generator, first_events, likely, other_programs, undecided};
 use super::{failing, sessions, wire};
 use crate::thresholds::{
     ALL_IN_USE, AT_THE_CAP, BACKLOG_DEVIATIONS, BACKLOG_GREW, BACKLOG_GREW_IN_STAGES, BACKLOG_LATE, BACKLOG_S,
@@ -28,6 +28,7 @@ pub fn rule(run: &RunResult) -> Option<Finding> {
         let cap_rps = run.plan.max_rate?;
         let (unit, rps) = match &run.sessions {
             Some(sessions) => (Unit::Session, sessions.started as f64 / run.duration_s.max(1e-3)),
+            None if run.streams.is_some() => (Unit::Request, run.started as f64 / run.duration_s.max(1e-3)),
             None => (Unit::Request, run.rps),
         };
         (KeptRate::Cap(cap_rps), Fact::RateCapped { unit, rps, cap_rps })
@@ -62,7 +63,7 @@ pub fn rule(run: &RunResult) -> Option<Finding> {
             .because(busy_generator(run))
             .because(other_programs(run))
             .because(wire::delayed_ack(run).map(|_| Fact::DelayedAckTimes))
-            .advice(Advice::FindLimit),
+            .advice(if run.streams.is_some() { Advice::RaiseRate } else { Advice::FindLimit }),
     )
 }
 
@@ -89,7 +90,10 @@ fn silence(run: &RunResult) -> Option<Finding> {
     Some(
         undecided(Headline::Silence)
             .because(Fact::Silence { from_s, to_s })
-            .because(Fact::LongestResponse { seconds: run.latency_us?.max as f64 / 1e6 })
+            .because(match &run.streams {
+                Some(streams) => Fact::LongestSilence { seconds: streams.longest_silence_us as f64 / 1e6 },
+                None => Fact::LongestResponse { seconds: run.latency_us?.max as f64 / 1e6 },
+            })
             .because(done(run))
             .because(server(run))
             .advice(Advice::LogOfSilence),
@@ -109,7 +113,7 @@ pub fn failures(run: &RunResult) -> Option<Finding> {
 
 /// Returns as evidence how far a schedule was missed. `None` for a closed loop.
 pub fn shortfall(run: &RunResult) -> Option<Fact> {
-    if !run.plan.is_scheduled() || run.requests == 0 || kept_schedule(run) {
+    if !run.plan.is_scheduled() || !run.has_responses() || kept_schedule(run) {
         return None;
     }
     if run.fleet.iter().flat_map(Fleet::lost).next().is_some() {
@@ -125,7 +129,7 @@ pub fn shortfall(run: &RunResult) -> Option<Fact> {
         return (open > 0).then(|| missed(Unit::Session, due, open));
     }
     let due = run.started;
-    match run.unfinished {
+    match run.waiting() {
         0 => last_due_s(run).map(|last_due_s| Fact::RateLate { due, last_due_s, ended_s: run.duration_s }),
         open => Some(missed(Unit::Request, due, open)),
     }
@@ -140,7 +144,11 @@ fn done(run: &RunResult) -> Fact {
             due: sessions.started,
             unfinished: sessions.unfinished,
         },
-        None => Fact::Done { unit: Unit::Request, done: run.requests, due: run.started, unfinished: run.unfinished },
+        // A stream that is open has responded.
+        None => {
+            let (done, unfinished) = (run.requests + run.unfinished - run.waiting(), run.waiting());
+            Fact::Done { unit: Unit::Request, done, due: run.started, unfinished }
+        }
     }
 }
 
@@ -152,15 +160,15 @@ fn last_due_s(run: &RunResult) -> Option<f64> {
 }
 
 fn fails(run: &RunResult) -> bool {
-    run.requests == 0 || run.errors.total() as f64 > MANY_FAILED * run.started as f64
+    !run.has_responses() || run.errors.total() as f64 > MANY_FAILED * run.started as f64
 }
 
 /// The count of what a rate is about, its times, and the part that was unfinished when the run ended: sessions, whose rate a run
-/// with sessions has, or requests.
+/// with sessions has, or requests. A stream that is open has had its response.
 fn scheduled(run: &RunResult) -> Option<(u64, Summary, u64)> {
     match &run.sessions {
         Some(sessions) => Some((sessions.started, sessions.duration_us?, sessions.unfinished)),
-        None => Some((run.started, run.latency_us?, run.unfinished)),
+        None => Some((run.started, run.waits_us()?, run.waiting())),
     }
 }
 
@@ -168,7 +176,7 @@ fn scheduled(run: &RunResult) -> Option<(u64, Summary, u64)> {
 /// are among those due, at their age, whether a slot was available for them or not. What an agent that ended early, or was lost, left
 /// out was not even due.
 pub(super) fn kept_schedule(run: &RunResult) -> bool {
-    let Some((due, latency, unfinished)) = scheduled(run).filter(|_| run.plan.is_scheduled() && run.requests > 0)
+    let Some((due, latency, unfinished)) = scheduled(run).filter(|_| run.plan.is_scheduled() && run.has_responses())
     else {
         return false;
     };
@@ -179,7 +187,10 @@ pub(super) fn kept_schedule(run: &RunResult) -> bool {
     // A run of so many requests ends with the last response, which may be long after the last was due.
     let last_due_s = last_due_s(run);
     let per_second = total / last_due_s.unwrap_or(run.duration_s).clamp(1e-3, run.duration_s.max(1e-3));
-    let overtime = last_due_s.map_or(0.0, |due_s| (run.duration_s - due_s).max(0.0) * per_second);
+    // How long the last stream lasts is by design.
+    let overtime = last_due_s
+        .filter(|_| run.streams.is_none())
+        .map_or(0.0, |due_s| (run.duration_s - due_s).max(0.0) * per_second);
     let in_flight = per_second * mean_s;
     let steady = in_flight * if run.plan.staged { BACKLOG_GREW_IN_STAGES } else { BACKLOG_GREW }
         + BACKLOG_DEVIATIONS * in_flight.sqrt()
@@ -196,8 +207,8 @@ pub(super) fn kept_schedule(run: &RunResult) -> bool {
 /// Whether response times grew from the first third of a run to its last, and with them the backlog: however large the mean has become
 /// by that, it is none of a steady state.
 fn response_times_grew(run: &RunResult, backlog: f64, per_second: f64) -> bool {
-    // Stages change the load, and the times of requests are not those of sessions.
-    if run.plan.staged || run.sessions.is_some() {
+    // Stages change the load, and the times over the run are neither those of sessions nor those to first events.
+    if run.plan.staged || run.sessions.is_some() || run.streams.is_some() {
         return false;
     }
     let mut medians_s: Vec<_> = run.series.iter().filter_map(|point| Some(point.p50? as f64 / 1e6)).collect();
@@ -220,17 +231,25 @@ fn response_times_grew(run: &RunResult, backlog: f64, per_second: f64) -> bool {
 /// Whether a closed loop began as many requests as `--max-rate` allows.
 fn ran_at_the_cap(run: &RunResult) -> bool {
     let (Some(cap), Some((begun, times, _))) = (run.plan.max_rate, scheduled(run)) else { return false };
-    let mean_s = times.mean / 1e6;
+    // A stream takes its connection for its whole length.
+    let mean_s = run.streams.as_ref().and(run.latency_us).unwrap_or(times).mean / 1e6;
     // A run of so many requests begins none while it waits for the last responses.
     let waiting_s = if run.plan.requests.is_some_and(|requests| begun >= requests) { mean_s } else { 0.0 };
     let sending_s = (run.duration_s - waiting_s).max(run.duration_s / 2.0);
     let slots = run.plan.connections as f64 * f64::from(run.plan.depth);
-    let per_second = run.sessions.as_ref().map_or(run.rps, |sessions| sessions.per_second);
+    let per_second = match (&run.sessions, &run.streams) {
+        (Some(sessions), _) => sessions.per_second,
+        (None, Some(_)) => begun as f64 / run.duration_s.max(1e-3),
+        (None, None) => run.rps,
+    };
     let in_use = per_second * (mean_s + run.plan.mean_think_s()) / slots;
     begun as f64 + run.plan.threads.unwrap_or(1) as f64 >= AT_THE_CAP * cap * sending_s && in_use < ALL_IN_USE
 }
 
 fn response_times(run: &RunResult) -> Option<Fact> {
+    if run.streams.is_some() {
+        return first_events(run);
+    }
     let latency = run.latency_us?;
     let seconds = |us: u64| us as f64 / 1e6;
     Some(Fact::ResponseTimes {

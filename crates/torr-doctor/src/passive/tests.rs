@@ -2,6 +2,7 @@
 
 mod hidden;
 mod schedule;
+mod streams;
 
 use super::passive;
 use serde_json::{Value, json};

@@ -27,6 +27,8 @@ pub fn rows() -> Vec<Row> {
     let permits = || that_wait(16, &json!({"futex_wait_queue": 0.75, "hrtimer_nanosleep": 0.25}));
     // Threads of which none is seen past a lock.
     let asleep = |count| that_wait(count, &json!({"futex_do_wait": 1.0}));
+    // Threads of a runtime that passes requests between them.
+    let without_work = |count| that_wait(count, &json!({"futex_do_wait": 0.75, "do_epoll_wait": 0.25}));
     // An event loop, and threads of its runtime that hardly run.
     let helped = || -> Vec<Value> {
         let mut threads = asleep(5);
@@ -103,6 +105,12 @@ pub fn rows() -> Vec<Row> {
         ),
         ("four at a time, all in hand: a semaphore", holds(4.0, idle()), Factor::Pool, Likely),
         ("six at a time, of a runtime whose five threads wait by turns", holds(6.0, turns(5)), Factor::Pool, Likely),
+        (
+            "three at a time, of a runtime whose threads wait for each other and for events without work",
+            holds(3.0, without_work(5)),
+            Factor::Pool,
+            Likely,
+        ),
         (
             "five at a time, of a runtime in which a sleep looks like a lock",
             holds(5.0, asleep(64)),

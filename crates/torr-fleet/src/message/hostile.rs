@@ -22,7 +22,8 @@ fn sample() -> Value {
         "failures": {"kinds": {"read": 2}, "causes": [[{"kind": "read", "side": "server", "what": "gone"}, 2]]},
         "error_times": [[{"Kind": "read"}, {"first": 5, "last": 9, "count": 2}], [{"Status": 503}, {"first": 1, "last": 1, "count": 1}]],
         "carried": {"answered": 1, "response_errors": 1, "failed": 1, "received": 10},
-        "unfinished": 1, "redirects": 1, "sessions": {"finished": 1, "failed": 1}, "sent": 300, "received": 900, "body": 100,
+        "unfinished": 1, "redirects": 1, "sessions": {"finished": 1, "failed": 1},
+        "websocket": {"handshakes": "400:2", "pushed": 1, "pings": 1, "compressed": 1, "closed": {"1001": 1}}, "sent": 300, "received": 900, "body": 100,
         "opened": 2, "closed_by_server": 1, "ended_idle": 1000,
         "idle_closes": {"requests": 1, "shortest_ms": 200, "longest_ms": 204},
         "sockets": {"readings": 1, "min_rtt": 4, "rtt": {"sum": 40, "count": 1}, "rtt_max": 40,
@@ -296,7 +297,7 @@ fn a_finding_is_what_its_fact_says() {
     let [finding] = &taken.own.findings[..] else { panic!("{:?}", taken.own.findings) };
     assert_eq!(finding.what, Criterion::Samples, "an agent that is not late does not count as late");
     let left_out = vec!["p99".to_owned(), "\\u{1b}[2J".to_owned()];
-    assert_eq!(finding.fact, Some(Caution::Samples { count: 5, left_out }));
+    assert_eq!(finding.fact, Some(Caution::Samples { count: 5, left_out, of_events: false }));
     assert!(of(vec!["p99"; 100]).is_err());
 }
 

@@ -1,6 +1,7 @@
 //! The command line of k6.
 
 use super::env;
+use super::mistake::Mistake;
 use super::option_rows::Form;
 use super::option_rows::{OPTIONS, OptionRow, of_flag, of_letter};
 use super::option_values::{set, switch};
@@ -40,16 +41,16 @@ const OTHER_COMMANDS: [&str; 10] =
 ///
 /// # Errors
 /// If a flag, a variable or the script has a mistake.
-pub fn parse(args: Vec<OsString>, environment: &BTreeMap<String, String>) -> Result<Command, UsageError> {
+pub fn parse(args: Vec<OsString>, environment: &BTreeMap<String, String>) -> Result<Command, Mistake> {
     let mut parser = Parser::from_args(args);
     let mut command = None;
     let mut rest = Vec::new();
     let mut run = RunArgs::default();
-    env::take(&mut run, environment)?;
+    env::take(&mut run, environment).map_err(Mistake::of_variable)?;
     let mut state = State { run, env: Vec::new(), system_env: true, outputs: Vec::new() };
     if let Some(value) = environment.get("K6_INCLUDE_SYSTEM_ENV_VARS").filter(|value| !value.is_empty()) {
-        state.system_env =
-            switch(value).map_err(|mistake| UsageError::plain(format!("K6_INCLUDE_SYSTEM_ENV_VARS {mistake}")))?;
+        let wrong = |mistake: String| UsageError::plain(format!("K6_INCLUDE_SYSTEM_ENV_VARS {mistake}"));
+        state.system_env = switch(value).map_err(wrong).map_err(Mistake::of_variable)?;
     }
     while let Some(arg) = parser.next()? {
         match arg {
@@ -79,15 +80,22 @@ pub fn parse(args: Vec<OsString>, environment: &BTreeMap<String, String>) -> Res
         run.env.retain(|(known, _)| *known != name);
         run.env.push((name, value));
     }
+    if system_env {
+        // A variable of a flag is one of the environment, and sets an option as such.
+        let own: BTreeMap<&str, &String> =
+            env.iter().filter_map(|(name, value)| Some((&**name, value.as_ref()?))).collect();
+        let text = |name: &str| own.get(name).copied().filter(|value| !value.is_empty());
+        env::take_options(&mut run, text).map_err(Mistake::of_variable)?;
+    }
     match command.as_deref() {
         None | Some("help") => Ok(Command::Help),
         Some("version") => Ok(Command::Version),
         Some("run") => Ok(Command::Run(script(run, rest)?.into())),
         Some("inspect") => Ok(Command::Inspect(script(run, rest)?.into())),
         Some(other) if OTHER_COMMANDS.contains(&other) => {
-            Err(UsageError::plain(format!("'k6 {other}' is not supported: 'run', 'inspect' and 'version' are")))
+            Err(UsageError::plain(format!("'k6 {other}' is not supported: 'run', 'inspect' and 'version' are")).into())
         }
-        Some(other) => Err(UsageError::plain(format!("unknown command '{other}': use 'k6 run FILE'"))),
+        Some(other) => Err(UsageError::plain(format!("unknown command '{other}': use 'k6 run FILE'")).into()),
     }
 }
 
@@ -213,7 +221,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn parsed(line: &str, environment: &[(&str, &str)]) -> Result<Command, UsageError> {
+    fn parsed(line: &str, environment: &[(&str, &str)]) -> Result<Command, Mistake> {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         parse(line.split(' ').map(OsString::from).collect(), &environment.iter().map(owned).collect())
     }
@@ -243,6 +251,15 @@ mod tests {
         assert_eq!(serde_json::Value::Object(args.flags), flags);
         let stages = json!([{"duration": "5s", "target": 10}, {"duration": "1m", "target": 20}]);
         assert_eq!(serde_json::Value::Object(args.variables), json!({"vus": 5, "stages": stages}));
+        let tags = run("run s.js", &[("K6_TAGS", "a:b:c, d=e:f")]).variables;
+        assert_eq!(serde_json::Value::Object(tags), json!({"tags": {"a": "b:c", "d": "e:f"}}));
+        // k6 takes the variables of -e for those of the environment.
+        let set = run("run -e K6_VUS=7 -e K6_RPS= s.js", &[("K6_VUS", "5"), ("K6_ITERATIONS", "8")]);
+        assert_eq!(serde_json::Value::Object(set.variables), json!({"vus": 7, "iterations": 8}));
+        let unset = run("run -e K6_VUS=7 --include-system-env-vars=false s.js", &[]);
+        assert!(unset.variables.is_empty());
+        let error = parsed("run -e K6_VUS=ten a.js", &[]).expect_err("a variable is wrong");
+        assert_eq!(error.message, "K6_VUS must be a whole number, found 'ten'");
         let of = |name: &str| args.env.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
         assert_eq!((of("NAME"), of("HOME"), of("K6_VUS"), of("NONE")), (Some("ann"), Some("/h"), Some("5"), None));
         let [json, csv] = &args.outputs[..] else { panic!("two outputs: {:?}", args.outputs) };
@@ -286,10 +303,18 @@ mod tests {
             ("run a.js -u", "missing value of option '-u'"),
         ] {
             let error = parsed(line, &[]).expect_err(line);
-            assert!(error.message.contains(what), "{line}: {error:?}");
+            assert!(error.message.contains(what) && !error.is_of_variable, "{line}: {error:?}");
         }
         let error = parsed("run a.js", &[("K6_VUS", "ten")]).expect_err("a variable is wrong");
-        assert_eq!(error.message, "K6_VUS must be a whole number, found 'ten'");
+        assert_eq!(
+            (error.message.as_str(), error.is_of_variable),
+            ("K6_VUS must be a whole number, found 'ten'", true)
+        );
+        for (name, value) in [("K6_INCLUDE_SYSTEM_ENV_VARS", "maybe"), ("K6_TAGS", "alone"), ("K6_SUMMARY_MODE", "odd")]
+        {
+            let error = parsed("run a.js", &[(name, value)]).expect_err(name);
+            assert!(error.is_of_variable && error.message.starts_with(name), "{error:?}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The variables of the environment that stand for flags.
 
 use super::option_rows::OPTIONS;
-use super::option_values::{set, switch};
+use super::option_values::{set_variable, switch};
 use super::run_args::{OutputArg, RunArgs, SummaryMode};
 use crate::usage_error::UsageError;
 use std::collections::BTreeMap;
@@ -9,15 +9,7 @@ use std::collections::BTreeMap;
 /// Takes what variables say, which flags then replace.
 pub fn take(args: &mut RunArgs, environment: &BTreeMap<String, String>) -> Result<(), UsageError> {
     let text = |name: &str| environment.get(name).filter(|value| !value.is_empty());
-    let wrong = |name: &str| {
-        let name = name.to_owned();
-        move |mistake: String| UsageError::plain(format!("{name} {mistake}"))
-    };
-    for row in &OPTIONS {
-        if let Some(value) = text(row.variable) {
-            set(&mut args.variables, row, value).map_err(wrong(row.variable))?;
-        }
-    }
+    take_options(args, text)?;
     let is_set = |name: &str| text(name).map_or(Ok(false), |value| switch(value).map_err(wrong(name)));
     args.no_thresholds = is_set("K6_NO_THRESHOLDS")?;
     args.log.no_color = is_set("K6_NO_COLOR")? || environment.contains_key("NO_COLOR");
@@ -38,6 +30,22 @@ pub fn take(args: &mut RunArgs, environment: &BTreeMap<String, String>) -> Resul
         args.outputs = outputs.split(',').map(output).collect();
     }
     Ok(())
+}
+
+/// Takes the options that variables set.
+pub fn take_options<'v>(args: &mut RunArgs, text: impl Fn(&str) -> Option<&'v String>) -> Result<(), UsageError> {
+    for row in &OPTIONS {
+        if let Some(value) = text(row.variable) {
+            set_variable(&mut args.variables, row, value).map_err(wrong(row.variable))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the error of a variable that has a mistake.
+fn wrong(name: &str) -> impl FnOnce(String) -> UsageError {
+    let name = name.to_owned();
+    move |mistake| UsageError::plain(format!("{name} {mistake}"))
 }
 
 /// Returns the output of a word such as `json=file`.

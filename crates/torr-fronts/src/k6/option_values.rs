@@ -39,6 +39,20 @@ pub fn set(options: &mut Map<String, Value>, row: &OptionRow, text: &str) -> Res
     Ok(())
 }
 
+/// Sets an option to the value of its variable, whose pairs are written as `name:value,name:value`.
+pub fn set_variable(options: &mut Map<String, Value>, row: &OptionRow, text: &str) -> Result<(), String> {
+    if row.form != Form::Pairs {
+        return set(options, row, text);
+    }
+    let pair = |pair: &str| {
+        let (name, value) = pair.trim().split_once([':', '=']).filter(|(name, _)| !name.is_empty())?;
+        Some((name.to_owned(), Value::from(value)))
+    };
+    let pairs: Option<Map<_, _>> = text.split(',').map(pair).collect();
+    options.insert(row.key.to_owned(), pairs.ok_or("must have the form name:value,name:value")?.into());
+    Ok(())
+}
+
 fn extend(options: &mut Map<String, Value>, key: &str, more: Vec<Value>) -> Result<(), String> {
     match options.entry(key).or_insert_with(|| Value::Array(Vec::new())) {
         Value::Array(known) => known.extend(more),

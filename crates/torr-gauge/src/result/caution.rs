@@ -40,17 +40,54 @@ pub enum Criterion {
 #[serde(tag = "name", rename_all = "kebab-case")]
 #[allow(missing_docs, reason = "the criterion and the sentence of each in torr-report describe it")]
 pub enum Caution {
-    Throughput { change: f64, scheduled: bool },
-    Latency { change: f64, scheduled: bool },
-    Silence { from_s: f64, to_s: f64 },
-    SendLag { p99_us: f64 },
-    Rate { unit: Unit, count: u64, deviation: f64, reason: Option<OffSchedule> },
-    Arrivals { distance: f64, a2: f64, gaps: usize },
-    Generator { share: f64, scheduled: bool },
-    Queued { share: f64, others: Vec<ProgramUse> },
-    Steal { share: f64 },
-    Unfinished { share: f64, unfinished: u64, started: u64 },
-    Samples { count: u64, left_out: Vec<String> },
+    Throughput {
+        change: f64,
+        scheduled: bool,
+    },
+    Latency {
+        change: f64,
+        scheduled: bool,
+    },
+    Silence {
+        from_s: f64,
+        to_s: f64,
+    },
+    SendLag {
+        p99_us: f64,
+    },
+    Rate {
+        unit: Unit,
+        count: u64,
+        deviation: f64,
+        reason: Option<OffSchedule>,
+    },
+    Arrivals {
+        distance: f64,
+        a2: f64,
+        gaps: usize,
+    },
+    Generator {
+        share: f64,
+        scheduled: bool,
+    },
+    Queued {
+        share: f64,
+        others: Vec<ProgramUse>,
+    },
+    Steal {
+        share: f64,
+    },
+    Unfinished {
+        share: f64,
+        unfinished: u64,
+        started: u64,
+    },
+    Samples {
+        count: u64,
+        left_out: Vec<String>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        of_events: bool,
+    },
 }
 
 /// Why a schedule was not kept.

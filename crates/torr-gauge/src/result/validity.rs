@@ -82,7 +82,7 @@ impl Bounded for Caution {
                     number(*cores)
                 })
             }
-            Self::Samples { count: _, left_out } => texts("left_out", left_out, MOST_NAMES),
+            Self::Samples { count: _, left_out, of_events: _ } => texts("left_out", left_out, MOST_NAMES),
             Self::Throughput { .. }
             | Self::Latency { .. }
             | Self::SendLag { .. }

@@ -32,6 +32,8 @@ impl Bounded for Sample {
             unfinished,
             redirects,
             sessions,
+            streams,
+            websocket,
             sent,
             received,
             body,
@@ -90,6 +92,8 @@ impl Bounded for Sample {
         error_times.bound(most)?;
         carried.bound(most)?;
         sessions.bound(most)?;
+        streams.as_mut().map_or(Ok(()), |streams| streams.bound(most))?;
+        websocket.as_mut().map_or(Ok(()), |websocket| websocket.bound(most))?;
         sockets.bound(most)
     }
 }

@@ -5,6 +5,7 @@ use crate::bounds::{Bounded, OutOfBounds, at_most, no_longer};
 use crate::latency::Summary;
 use crate::redact;
 use crate::statuses::Statuses;
+use crate::streams::StreamTally;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -43,6 +44,9 @@ pub struct EntryCounts {
     pub sessions_failed: u64,
     /// The counts of each assert, by its number.
     pub asserts: Vec<AssertCounts>,
+    /// The streams among the responses, if any were event streams.
+    #[serde(default)]
+    pub streams: Option<Box<StreamTally>>,
     /// The numbers of the servers that requests went to, as bits.
     #[serde(skip)]
     servers: u128,
@@ -175,6 +179,9 @@ impl EntryCounts {
         self.unfinished += other.unfinished;
         self.retries += other.retries;
         self.sessions_failed += other.sessions_failed;
+        if let Some(streams) = &other.streams {
+            self.streams.get_or_insert_default().add(streams);
+        }
         self.servers |= other.servers;
         if self.asserts.len() < other.asserts.len() {
             self.asserts.resize_with(other.asserts.len(), AssertCounts::default);
@@ -196,6 +203,7 @@ impl Bounded for EntryCounts {
             retries,
             sessions_failed,
             asserts,
+            streams,
             servers: _,
             causes,
         } = self;
@@ -211,6 +219,7 @@ impl Bounded for EntryCounts {
         ] {
             at_most(field, [count], most)?;
         }
+        streams.as_mut().map_or(Ok(()), |streams| streams.bound(most))?;
         no_longer("asserts", asserts.len(), MAX_ASSERTS)?;
         at_most("asserts", asserts.iter().map(|assert| assert.failed), most)?;
         asserts.iter_mut().for_each(AssertCounts::cut);

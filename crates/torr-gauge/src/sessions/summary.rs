@@ -3,8 +3,10 @@
 use super::counts::SessionCounts;
 use super::entry::{AssertExample, EntryCounts};
 use super::name::EntryName;
+use crate::Latency;
 use crate::generator::round3;
 use crate::latency::Summary;
+use crate::streams::Streams;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -58,6 +60,9 @@ pub struct EntryResult {
     pub rps: f64,
     /// The number of complete responses by status code.
     pub status: BTreeMap<u16, u64>,
+    /// The number of calls of gRPC by the name of their status, other than OK.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub grpc: BTreeMap<String, u64>,
     /// The number of requests that failed: without a complete response, with a failed assert, or, where the entry expects no
     /// status, with a status of 400 or more.
     pub failed: u64,
@@ -74,6 +79,9 @@ pub struct EntryResult {
     pub causes: Vec<EntryCause>,
     /// The response times in microseconds, with the ages of requests that timed out or are unfinished.
     pub latency_us: Option<Summary>,
+    /// The streams among the responses, if any were event streams. Their lengths are response times of the entry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<Streams>,
     /// The number of failed asserts; one response may fail several.
     pub asserts_failed: u64,
     /// The asserts, in the order of the file.
@@ -130,6 +138,7 @@ impl SessionFacts {
             let counts = counts.asserts.get(at).cloned().unwrap_or_default();
             AssertResult { assert: assert.clone(), failed: counts.failed, examples: counts.examples }
         };
+        let (status, grpc) = counts.status.by_name(false);
         let cause = |(what, count): (&str, u64)| EntryCause { what: what.to_owned(), count };
         EntryResult {
             name: name.name.clone(),
@@ -138,7 +147,8 @@ impl SessionFacts {
             origins: origins.cloned().collect(),
             requests: counts.requests(),
             rps: per_second(counts.requests(), duration_s),
-            status: counts.status.iter().collect(),
+            status,
+            grpc,
             failed: counts.failed(),
             request_failures: counts.request_failures,
             unfinished: counts.unfinished,
@@ -146,6 +156,7 @@ impl SessionFacts {
             sessions_failed: counts.sessions_failed,
             causes: counts.causes().into_iter().map(cause).collect(),
             latency_us: counts.summary(),
+            streams: counts.streams.as_ref().map(|streams| streams.summary(&Latency::default(), duration_s)),
             asserts_failed: counts.asserts_failed(),
             asserts: name.asserts.iter().enumerate().map(assert).collect(),
         }

@@ -11,8 +11,10 @@ pub enum ThresholdRuleError {
     /// The name of the figure is unknown.
     #[error(
         "unknown metric '{0}': use min, mean, stddev, max, p50 to p99.99, rps, errors, connect, tls, timeout, read, \
-         write, protocol, status, ports, unfinished; with a hurl file also sessions_failed, failed_asserts, retries, \
-         session_mean, session_max, session_p50 to session_p99.99"
+         write, protocol, status, ports, unfinished; for grpc:// URLs also grpc.NAME such as grpc.UNAVAILABLE; with a hurl \
+         file also sessions_failed, failed_asserts, retries, session_mean, session_max, session_p50 to session_p99.99; \
+         with --sse also first_event_max, first_event_p50 to first_event_p99.99, gap_max, gap_p50 to gap_p99.99; with \
+         --tokens also first_token_max, token_gap_max and the like"
     )]
     UnknownMetric(String),
     /// The name of an entry has no end.
@@ -67,6 +69,15 @@ pub enum MisplacedRuleError {
         /// The names that entries have.
         names: String,
     },
+    /// The responses of the run are no streams.
+    #[error("'{0}' needs --sse, --listen, or a grpc:// method that returns a stream: other runs have no events")]
+    NoStreams(String),
+    /// The objective is about the whole length of streams.
+    #[error(
+        "'{0}' is about complete streams, whose length is by design: use objectives such as \
+         'first_event_p99<500ms,gap_p99<100ms,errors<0.1%'"
+    )]
+    WholeStreams(String),
     /// The run has no sessions.
     #[error("'{0}' needs a hurl file: only its runs have sessions and entries")]
     NoSessions(String),

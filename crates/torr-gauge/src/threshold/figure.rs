@@ -5,6 +5,7 @@ use super::scope::{Scope, is_called};
 use crate::Latency;
 use crate::collector::Measurement;
 use crate::sessions::EntryCounts;
+use crate::streams::StreamTally;
 
 /// A figure in its own unit: microseconds, a number per second, or a count.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,17 +20,43 @@ pub(super) fn figure(metric: Metric, scope: &Scope, run: &Measurement) -> Option
     match scope {
         Scope::Run => of_run(metric, run),
         Scope::Entry(name) => of_entry(metric, name, run),
-        Scope::Sessions => Some(Figure { value: time(metric, &run.sessions.as_ref()?.durations)?, of: 0 }),
+        Scope::Sessions | Scope::FirstEvents | Scope::Gaps | Scope::FirstTokens | Scope::TokenGaps => {
+            Some(Figure { value: time(metric, &latency(scope, run)?)?, of: 0 })
+        }
     }
 }
 
-/// Returns the times of a part of a run: response times with the ages of requests without a response, or durations of sessions.
+/// Returns the times of a part of a run: response times with the ages of requests without a response, durations of sessions, or those of
+/// streams.
 pub(super) fn latency(scope: &Scope, run: &Measurement) -> Option<Latency> {
     match scope {
         Scope::Run => Some(run.total.latency()),
         Scope::Entry(name) => Some(counts(name, run)?.response_times),
         Scope::Sessions => Some(run.sessions.as_ref()?.durations.clone()),
+        Scope::FirstEvents => of_streams(run, |streams| &streams.first_event),
+        Scope::Gaps => of_streams(run, |streams| &streams.gaps),
+        Scope::FirstTokens => Some(run.total.streams.as_ref()?.tokens.as_ref()?.first.clone()),
+        Scope::TokenGaps => Some(run.total.streams.as_ref()?.tokens.as_ref()?.gaps.clone()),
     }
+}
+
+/// Returns times of the streams of a run: of all its responses, or of those among the responses of its sessions.
+fn of_streams(run: &Measurement, times: fn(&StreamTally) -> &Latency) -> Option<Latency> {
+    if let Some(streams) = &run.total.streams {
+        return Some(times(streams).clone());
+    }
+    let entries = run.sessions.iter().flat_map(|sessions| &sessions.entries);
+    entries.filter_map(|entry| entry.streams.as_deref()).fold(None, |all: Option<Latency>, streams| {
+        let mut all = all.unwrap_or_default();
+        all.add(times(streams));
+        Some(all)
+    })
+}
+
+/// Returns the number of gaps that the end of the run cut off after more than so many microseconds, where a part of a run is gaps.
+pub(super) fn cut_off_after(us: u64, scope: &Scope, run: &Measurement) -> u64 {
+    let open_gaps = of_streams(run, |streams| &streams.open_gaps).filter(|_| *scope == Scope::Gaps);
+    open_gaps.map_or(0, |open_gaps| open_gaps.count() - open_gaps.up_to(us))
 }
 
 fn of_run(metric: Metric, run: &Measurement) -> Option<Figure> {
@@ -46,6 +73,10 @@ fn of_run(metric: Metric, run: &Measurement) -> Option<Figure> {
         Metric::Rps => (result.rps, 0),
         Metric::Errors => of_requests(result.errors.total())?,
         Metric::Kind(kind) => of_requests(result.errors.of(kind))?,
+        Metric::Grpc(status) => {
+            let count = result.plan.is_grpc().then(|| result.grpc.get(status.name()).copied().unwrap_or(0));
+            of_requests(count?)?
+        }
         Metric::Unfinished => of_requests(result.unfinished)?,
         Metric::Retries => of_requests(entries()?.map(|entry| entry.retries).sum())?,
         Metric::FailedAsserts => {
@@ -70,7 +101,7 @@ fn of_entry(metric: Metric, name: &str, run: &Measurement) -> Option<Figure> {
         Metric::Retries => of_requests(counts.retries),
         Metric::FailedAsserts => (counts.asserts_failed() as f64, counts.requests()),
         Metric::SessionsFailed => (counts.sessions_failed as f64, sessions.started),
-        Metric::Kind(_) => return None,
+        Metric::Kind(_) | Metric::Grpc(_) => return None,
         metric => (time(metric, &counts.response_times)?, 0),
     };
     Some(Figure { value, of })

@@ -1,6 +1,9 @@
 //! The metrics of rules, and the units of their limits.
 
-use crate::FailureKind;
+use crate::{FailureKind, GrpcStatus};
+
+/// What the names of statuses of gRPC begin with.
+const OF_GRPC: &str = "grpc.";
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Metric {
@@ -13,6 +16,7 @@ pub(super) enum Metric {
     Rps,
     Errors,
     Kind(FailureKind),
+    Grpc(GrpcStatus),
     Unfinished,
     Retries,
     FailedAsserts,
@@ -41,6 +45,7 @@ impl Metric {
             "retries" => Self::Retries,
             "failed_asserts" => Self::FailedAsserts,
             "sessions_failed" => Self::SessionsFailed,
+            name if name.starts_with(OF_GRPC) => Self::Grpc(GrpcStatus::of_name(&name[OF_GRPC.len()..])?),
             _ => match kind(name).or_else(|| kind(name.strip_suffix('s')?)) {
                 Some(kind) => Self::Kind(kind),
                 None => Self::time(name)?,

@@ -1,6 +1,6 @@
 //! Rules in the other sense: what a service is to keep to, such as `p99<50ms`.
 
-use super::figure::latency;
+use super::figure::{cut_off_after, latency};
 use super::metric::{Metric, Unit};
 use super::scope::Scope;
 use super::{Comparison, MisplacedRuleError, ThresholdRule, ThresholdRuleError};
@@ -77,12 +77,22 @@ impl Objective {
         }
     }
 
-    /// Checks that the objective fits runs with these entries, none for runs without sessions.
+    /// Checks that the objective fits runs with these entries, none for runs without sessions. `has_streams` tells that responses are
+    /// streams of events: how long one lasts is by design, and no objective.
     ///
     /// # Errors
-    /// Returns the errors of [`ThresholdRule::check`].
-    pub fn check(&self, entries: &[EntryName]) -> Result<(), MisplacedRuleError> {
-        self.0.check(entries)
+    /// Returns the errors of [`ThresholdRule::check`], and [`MisplacedRuleError::WholeStreams`].
+    pub fn check(&self, entries: &[EntryName], has_streams: bool) -> Result<(), MisplacedRuleError> {
+        // Sessions have other responses, too.
+        if has_streams && entries.is_empty() && self.0.scope == Scope::Run && self.is_of_time() {
+            return Err(MisplacedRuleError::WholeStreams(self.0.text.clone()));
+        }
+        self.0.check(entries, has_streams)
+    }
+
+    /// Returns whether the objective is about the times between the events of a stream.
+    pub fn is_of_gaps(&self) -> bool {
+        matches!(self.0.scope, Scope::Gaps | Scope::TokenGaps)
     }
 
     /// The rule by which a run fails that does not keep to this.
@@ -113,15 +123,20 @@ impl Objective {
         }
     }
 
-    /// Whether a run kept to it. Of too few samples for a percentile as many must be within the limit as it says.
+    /// Whether a run kept to it. Of too few samples for a percentile as many must be within the limit as it says. So must the gaps of streams
+    /// with those that the end of the run cut off beyond the limit: the gaps of a stream that stalls are not among the others.
     pub fn judge(&self, run: &Measurement) -> ObjectiveResult {
         let measured = self.0.measure(run);
-        let kept = self.0.holds(run).unwrap_or_else(|| match self.0.metric {
-            Metric::Percentile(share) => latency(&self.0.scope, run)
-                .and_then(|latency| self.share_within(&latency))
+        let late = self.limit_us().map_or(0, |us| cut_off_after(us as u64, &self.0.scope, run));
+        let kept = match (self.0.metric, self.0.holds(run)) {
+            (Metric::Percentile(_), Some(false)) => false,
+            (Metric::Percentile(_), Some(true)) if late == 0 => true,
+            (Metric::Percentile(share), _) => latency(&self.0.scope, run)
+                .and_then(|latency| self.share_within(&latency, late))
                 .is_some_and(|within| within >= share),
-            _ => false,
-        });
+            (Metric::Max, Some(true)) => late == 0,
+            (_, holds) => holds.unwrap_or(false),
+        };
         let times_limit = measured.filter(|_| self.0.limit > 0.0).map(|value| value / self.0.limit);
         ObjectiveResult {
             objective: self.0.text.clone(),
@@ -147,9 +162,9 @@ impl Objective {
         (self.0.limit > 0.0).then(|| figure / self.0.limit)
     }
 
-    /// The share of the response times that are within the limit.
-    fn share_within(&self, latency: &Latency) -> Option<f64> {
-        let count = latency.count();
+    /// The share of the times that are within the limit, of which so many more are beyond it.
+    fn share_within(&self, latency: &Latency, late: u64) -> Option<f64> {
+        let count = latency.count() + late;
         let limit = self.limit_us()?;
         (count > 0).then(|| latency.up_to(limit as u64) as f64 / count as f64)
     }
@@ -219,6 +234,32 @@ mod tests {
         }
         let judged = objective("p99<40ms").judge(&run(20, 1000));
         assert!(judged.times_limit.is_some_and(|times| (times - 2.0).abs() < 0.01), "{judged:?}");
+    }
+
+    #[test]
+    fn streams_that_stall_count_with_their_silence() {
+        let run = |stalled: u64| {
+            let mut sample = Sample::default();
+            let streams = sample.streams.get_or_insert_default();
+            streams.gaps.record_many(20_000, 2000);
+            streams.open_gaps.record_many(10_000, 90);
+            streams.open_gaps.record_many(900_000, stalled);
+            let mut collector = Collector::new(1, Duration::from_secs(1));
+            collector.take(0, 0, &sample, true);
+            collector.finish(RunFacts { duration: Duration::from_secs(1), ..RunFacts::default() })
+        };
+        for (text, stalled, kept) in [
+            ("gap_p99<50ms", 0, true),
+            ("gap_p99<50ms", 20, true),
+            ("gap_p99<50ms", 21, false),
+            ("gap_p99<1s", 21, true),
+            ("gap_max<50ms", 0, true),
+            ("gap_max<50ms", 1, false),
+            ("gap_p99<10ms", 0, false),
+        ] {
+            let judged = objective(text).judge(&run(stalled));
+            assert_eq!(judged.kept, kept, "{text}, {stalled}: {judged:?}");
+        }
     }
 
     #[test]

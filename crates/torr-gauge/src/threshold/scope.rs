@@ -1,4 +1,4 @@
-//! The part of a run that a rule is about: all requests, those of an entry, or sessions.
+//! The part of a run that a rule is about: all requests, those of an entry, sessions, or the events of streams.
 
 use super::error::MisplacedRuleError;
 use crate::sessions::EntryName;
@@ -14,13 +14,34 @@ pub(super) enum Scope {
     Entry(String),
     /// Sessions as a whole.
     Sessions,
+    /// The first events of streams.
+    FirstEvents,
+    /// The gaps between the events of streams.
+    Gaps,
+    /// The first tokens of streams.
+    FirstTokens,
+    /// The gaps between the tokens of streams.
+    TokenGaps,
 }
+
+/// The prefixes of metrics of times, with what they are the times of.
+pub(super) const PREFIXES: [(&str, Scope); 5] = [
+    ("session_", Scope::Sessions),
+    ("first_event_", Scope::FirstEvents),
+    ("gap_", Scope::Gaps),
+    ("first_token_", Scope::FirstTokens),
+    ("token_gap_", Scope::TokenGaps),
+];
 
 impl Scope {
     /// Checks that a run with these entries has such a part. A run without sessions has no entries.
-    pub(super) fn check(&self, rule: &str, entries: &[EntryName]) -> Result<(), MisplacedRuleError> {
+    pub(super) fn check(&self, rule: &str, entries: &[EntryName], has_streams: bool) -> Result<(), MisplacedRuleError> {
         match self {
             Self::Run => Ok(()),
+            Self::FirstEvents | Self::Gaps | Self::FirstTokens | Self::TokenGaps if has_streams => Ok(()),
+            Self::FirstEvents | Self::Gaps | Self::FirstTokens | Self::TokenGaps => {
+                Err(MisplacedRuleError::NoStreams(rule.to_owned()))
+            }
             _ if entries.is_empty() => Err(MisplacedRuleError::NoSessions(rule.to_owned())),
             Self::Entry(name) if !entries.iter().any(|entry| is_called(name, &entry.name, &entry.file, entry.line)) => {
                 let (rule, name) = (rule.to_owned(), name.clone());

@@ -1,5 +1,6 @@
 use super::*;
 use crate::collector::RunFacts;
+use crate::result::{GRPC, PlanSummary};
 use crate::sessions::{AssertExample, SessionCounts, SessionFacts};
 use crate::{Collector, Failure, FailureKind, FailureSide, Sample};
 use std::time::Duration;
@@ -89,6 +90,24 @@ fn an_unknown_figure_counts_as_failed() {
 }
 
 #[test]
+fn a_status_of_grpc_is_counted_by_its_name() {
+    let judged = |rule: &str, protocol: &str| {
+        let mut sample = Sample::default();
+        [200, 200, 614].into_iter().for_each(|status| sample.status.count(status));
+        let mut collector = Collector::new(1, Duration::from_secs(1));
+        collector.take(0, 0, &sample, true);
+        let plan = PlanSummary { protocol: protocol.to_owned(), ..PlanSummary::default() };
+        let judged = ThresholdRule::parse(rule).unwrap().judge(&collector.finish(RunFacts { plan, ..facts(3) }));
+        (judged.measured, judged.failed)
+    };
+    assert_eq!(judged("grpc.UNAVAILABLE>0", GRPC), (Some("1".to_owned()), true));
+    assert_eq!(judged("grpc.UNAVAILABLE>50%", GRPC), (Some("33.3%".to_owned()), false));
+    assert_eq!(judged("grpc.OK<2", GRPC), (Some("2".to_owned()), false));
+    assert_eq!(judged("grpc.ABORTED>0", GRPC), (Some("0".to_owned()), false));
+    assert_eq!(judged("grpc.OK<2", "h2"), (None, true), "a run of HTTP has no calls");
+}
+
+#[test]
 fn an_invalid_rule_is_refused_with_the_reason() {
     for (text, why) in [
         ("", "expected a comparison"),
@@ -103,6 +122,9 @@ fn an_invalid_rule_is_refused_with_the_reason() {
         ("p99.>5ms", "unknown metric 'p99.'"),
         ("p9x>5ms", "unknown metric 'p9x'"),
         ("p+9>5ms", "unknown metric 'p+9'"),
+        ("grpc.AWAY>0", "unknown metric 'grpc.AWAY'"),
+        ("grpc.OK>1ms", "'grpc.OK' needs a count"),
+        ("grpc.OK{login}>1", "'grpc.OK' is a metric of the whole run"),
         ("p99>", "found ''"),
         ("p99>fast", "found 'fast'"),
         ("p99>-5ms", "found '-5ms'"),
@@ -189,7 +211,7 @@ fn entries_and_sessions_are_judged() {
                 asserts: vec![],
             })
             .collect();
-        assert_eq!(rule.check(&names), Ok(()), "{text}");
+        assert_eq!(rule.check(&names, false), Ok(()), "{text}");
         let judged = rule.judge(&run);
         assert_eq!((judged.measured.as_deref(), judged.failed), (measured, failed), "{text}");
     }
@@ -204,7 +226,7 @@ fn a_rule_that_does_not_fit_the_run_is_found_before_it() {
     let entries = [EntryName { name: "login".into(), ..EntryName::default() }];
     let check = |text: &str, entries: &[EntryName]| {
         let rule = ThresholdRule::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-        rule.check(entries).map_err(|error| error.to_string())
+        rule.check(entries, false).map_err(|error| error.to_string())
     };
     let unknown = "'p99{logn}>5ms': unknown entry 'logn': use 'login'";
     assert_eq!(check("p99{logn}>5ms", &entries), Err(unknown.to_owned()));
@@ -213,5 +235,31 @@ fn a_rule_that_does_not_fit_the_run_is_found_before_it() {
         let error = check(text, &[]).expect_err("a URL has no sessions");
         assert!(error.starts_with(&format!("'{text}' needs a hurl file")), "{error}");
     }
+    for text in ["first_event_p99>1s", "gap_max>50ms"] {
+        let rule = ThresholdRule::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(rule.check(&[], true), Ok(()), "{text}");
+        let error = rule.check(&[], false).expect_err("responses are no streams").to_string();
+        assert!(error.starts_with(&format!("'{text}' needs --sse")), "{error}");
+    }
     assert_eq!(check("p99>5ms", &[]), Ok(()));
+}
+
+#[test]
+fn streams_have_rules_about_first_events_and_gaps() {
+    let mut sample = Sample::default();
+    let streams = sample.streams.get_or_insert_default();
+    (1..=1000).for_each(|ms| streams.first_event.record(ms * 1_000_000));
+    (1..=1000).for_each(|us| streams.gaps.record(us * 1_000));
+    let mut collector = Collector::new(1, Duration::from_secs(1));
+    collector.take(0, 0, &sample, true);
+    let run = collector.finish(facts(1000));
+    for (text, measured, failed) in [
+        ("first_event_p50>400ms", Some("500ms"), true),
+        ("first_event_max>2s", Some("1s"), false),
+        ("gap_p99<1ms", Some("0.99ms"), true),
+        ("gap_p99.99>1ms", None, true),
+    ] {
+        let judged = ThresholdRule::parse(text).unwrap_or_else(|error| panic!("{text}: {error}")).judge(&run);
+        assert_eq!((judged.measured.as_deref(), judged.failed), (measured, failed), "{text}");
+    }
 }

@@ -10,15 +10,20 @@ const DRIFT: f64 = 0.1;
 /// The change of the median in microseconds below which it is jitter, whatever its relative size.
 const JITTER_US: f64 = 50.0;
 
-/// Judges throughput over the run. `None` if the plan changes the load, or the run is too short.
+/// Judges throughput over the run: of events, where responses are streams. `None` if the plan changes the load, or the run is too short.
 pub(super) fn throughput(run: &RunResult) -> Option<Finding> {
-    let rates: Vec<f64> = whole_points(run)?.iter().map(|point| point.requests as f64).collect();
+    let counted = |point: &&Point| if run.streams.is_some() { point.events } else { point.requests };
+    let rates: Vec<f64> = whole_points(run)?.iter().map(|point| counted(point) as f64).collect();
     let scheduled = run.plan.rate.is_some();
     finding(&rates, 0.0, |change| Caution::Throughput { change, scheduled })
 }
 
-/// Judges the median response time over the run. `None` as for [`throughput`].
+/// Judges the median response time over the run. `None` as for [`throughput`], and where responses are streams, whose lengths are the
+/// server's design.
 pub(super) fn latency(run: &RunResult) -> Option<Finding> {
+    if run.streams.is_some() {
+        return None;
+    }
     let medians: Vec<f64> = whole_points(run)?.iter().filter_map(|point| point.p50).map(|us| us as f64).collect();
     let scheduled = run.plan.rate.is_some();
     finding(&medians, JITTER_US, |change| Caution::Latency { change, scheduled })

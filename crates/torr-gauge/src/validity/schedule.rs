@@ -16,10 +16,10 @@ const DEVIATIONS: f64 = 4.0;
 /// The limit of the difference between the distributions of gaps, which includes the cost of wake-ups between short gaps.
 const DISTANCE: f64 = 0.1;
 
-/// Judges the send lag.
+/// Judges the send lag beside the times to the responses, or to the first events of streams.
 pub(super) fn lag(run: &RunResult) -> Option<Finding> {
     let late = run.generator.send_lag_p99_us? as f64;
-    let median = run.latency_us?.p50.unwrap_or(0) as f64;
+    let median = run.waits_us()?.p50.unwrap_or(0) as f64;
     let limit = (LAG_SHARE * median).clamp(LAG_US.0, LAG_US.1).round();
     Some(Finding::at_most(limit, Caution::SendLag { p99_us: late }))
 }

@@ -1,4 +1,4 @@
-//! A time without any response between or after busy ones: the service hung, crashed or was restarted.
+//! A time without any response or event between or after busy ones: the service hung, crashed or was restarted.
 
 use crate::result::RunResult;
 use crate::result::validity::{Caution, Finding};
@@ -17,7 +17,7 @@ pub(super) fn silence(run: &RunResult) -> Option<Finding> {
     if !run.plan.is_steady() || !run.steering.is_empty() {
         return None;
     }
-    let mut counts: Vec<_> = run.series.iter().map(|point| point.requests).filter(|count| *count > 0).collect();
+    let mut counts: Vec<_> = run.series.iter().map(heard).filter(|count| *count > 0).collect();
     counts.sort_unstable();
     let usual = *counts.get(counts.len() / 2)?;
     if usual < USUAL {
@@ -32,11 +32,16 @@ pub(super) fn silence(run: &RunResult) -> Option<Finding> {
     Some(Finding::at_most(SILENCE_S.max(SLOW * slow_s), Caution::Silence { from_s, to_s }))
 }
 
-/// Returns begin and end of the longest time without a response after the first one, in seconds. `None` if each interval has one.
+/// Returns the number of responses and events of streams in an interval.
+fn heard(point: &Point) -> u64 {
+    point.requests + point.events
+}
+
+/// Returns begin and end of the longest time without a response or an event after the first one, in seconds. `None` if each interval has one.
 pub fn longest_silence(series: &[Point]) -> Option<(f64, f64)> {
     let (mut longest, mut spoke_at) = ((0.0, 0.0), None);
     for point in series {
-        if point.requests > 0 {
+        if heard(point) > 0 {
             spoke_at = Some(point.t);
         } else if let Some(from) = spoke_at.filter(|from| point.t - from > longest.1 - longest.0) {
             longest = (from, point.t);

@@ -269,7 +269,7 @@ fn percentiles_that_are_left_out_are_named() {
     let few = run(plan(), at_ease(), |_| (10, 500), |_| ());
     assert_eq!(bad(&few), [Criterion::Samples]);
     let left_out = |run: &RunResult| match of(run, Criterion::Samples)?.fact.clone()? {
-        Caution::Samples { count, left_out } => Some((count, left_out.join(" "))),
+        Caution::Samples { count, left_out, .. } => Some((count, left_out.join(" "))),
         _ => None,
     };
     assert_eq!(left_out(&few), Some((100, "p99 p99.9 p99.99".into())));

@@ -14,6 +14,8 @@ pub enum Advice {
     TestConnections { connections: usize },
     TestBelowLimit,
     MoreRequests,
+    LongerRun,
+    RaiseRate,
     KeepAgents,
     StopOthers,
     MoreBudget,

@@ -89,6 +89,7 @@ pub enum Fact {
     FiguresUntil { at_s: f64 },
     // The load.
     Responses { responses: u64 },
+    Events { events: u64 },
     Done { unit: Unit, done: u64, due: u64, unfinished: u64 },
     RateCapped { unit: Unit, rps: f64, cap_rps: f64 },
     FewFailed { failed: u64 },
@@ -107,6 +108,13 @@ pub enum Fact {
     // Response times.
     RequestAlone { seconds: f64 },
     ResponseTimes { p50_s: f64, p99_s: Option<f64>, max_s: f64 },
+    FirstEvents { p50_s: f64, p99_s: Option<f64>, max_s: f64 },
+    FirstEventWaits { p50_s: f64, min_s: f64 },
+    Gaps { p50_s: f64, p99_s: Option<f64>, silence_s: f64 },
+    LongestSilence { seconds: f64 },
+    OpenStreams { open: u64, waiting: u64 },
+    NoGap { seconds: f64 },
+    StreamAlone { first_event_s: f64, gap_s: Option<f64> },
     Quartiles { p50_s: f64, p75_s: f64 },
     LongestResponse { seconds: f64 },
     Tail { p50_s: f64, p99_s: f64 },
@@ -184,6 +192,7 @@ pub enum Fact {
     TwoAddresses { factor: f64, apart: bool },
     // The search for a limit.
     RateFailed { rps: Option<f64>, why: Option<Box<Self>> },
+    StreamsFailed { streams: u64, why: Option<Box<Self>> },
     NoResponse,
     StatusShare { status: u16, share: f64 },
     CauseShare { kind: String, what: String, share: f64 },
@@ -199,6 +208,7 @@ pub enum Fact {
     ConnectionLimit,
     SearchEnded { interrupted: bool, before: SearchGoal },
     OtherRates { kept_above: Vec<(f64, usize)>, failed_too: bool, failed_below: Vec<(f64, usize)> },
+    OtherStreams { kept_above: Vec<(f64, usize)>, failed_too: bool, failed_below: Vec<(f64, usize)> },
     DisturbedSteps { others_share: f64, stolen_share: f64, steps: usize, failed: usize, of: usize },
     Overload(OverloadEffect),
     ConnectionsNeeded { connections: u64, busy: f64, waiting: f64, all: bool },

@@ -37,6 +37,10 @@ pub enum Headline {
     UnclearNow,
     Interrupted,
     FewRequests,
+    FewEvents,
+    EventsSteady,
+    EventsUneven,
+    FirstEventsWait,
     Silence,
     AgentLost,
     LoadEndedEarly,
@@ -59,6 +63,7 @@ pub enum Headline {
     DelayedAck,
     MoreConnections,
     // Connections.
+    StreamsHoldConnections,
     Handshakes,
     HandshakeEach,
     ConnectionEach,

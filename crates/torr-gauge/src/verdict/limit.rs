@@ -23,6 +23,24 @@ pub enum LimitKind {
     Unknown,
 }
 
+/// The load whose limit a search finds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadUnit {
+    /// Requests per second, in an open loop.
+    #[default]
+    Requests,
+    /// Streams of events that are open at a time.
+    Streams,
+}
+
+impl LoadUnit {
+    /// Returns whether the load is a rate of requests.
+    pub fn is_requests(&self) -> bool {
+        *self == Self::Requests
+    }
+}
+
 /// The reason of a search's step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum StepReason {
@@ -42,6 +60,17 @@ pub enum StepReason {
         kept_rps: f64,
         /// The rate that failed.
         failed_rps: f64,
+    },
+    /// One stream of events at a time.
+    StreamAlone,
+    /// A number of streams of events that are open at a time.
+    Streams(usize),
+    /// A number of open streams between two that were tried.
+    BetweenStreams {
+        /// The number that was sustained.
+        kept: usize,
+        /// The number that failed.
+        failed: usize,
     },
     /// The rate that was found, for longer.
     Longer,
@@ -88,9 +117,12 @@ pub struct OverloadEffect {
     pub factor: f64,
     /// The offered rate in requests per second.
     pub rps: f64,
-    /// Good responses as a share of the limit.
+    /// The number of streams that were to be open at a time, where responses are streams of events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<u64>,
+    /// Good responses as a share of the limit; of streams, events.
     pub good_share: f64,
-    /// The 99th percentile of response times in seconds. `None` with few responses.
+    /// The 99th percentile of response times in seconds; of streams, of the gaps between events. `None` with few of them.
     pub p99_s: Option<f64>,
     /// The share of the requests that failed.
     pub failed_share: f64,

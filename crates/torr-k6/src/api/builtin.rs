@@ -1,6 +1,8 @@
 //! Built-in modules: named, default and namespace imports of one module share its state.
 
-use rquickjs::{Ctx, Object, Result};
+use crate::error::NATIVE;
+use rquickjs::context::EvalOptions;
+use rquickjs::{Ctx, Function, Object, Result};
 
 /// A built-in module.
 pub trait Builtin {
@@ -14,4 +16,14 @@ pub trait Builtin {
     /// # Errors
     /// If the script engine has no memory left.
     fn object<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>>;
+}
+
+/// Returns what a function of ours in JavaScript makes of the host's part. Stacks have its frames as native ones.
+///
+/// # Errors
+/// If the script engine has no memory left.
+pub(super) fn of_source<'js>(ctx: &Ctx<'js>, source: &str, host: Object<'js>) -> Result<Object<'js>> {
+    let mut options = EvalOptions::default();
+    options.filename = Some(NATIVE.to_owned());
+    ctx.eval_with_options::<Function<'js>, _>(source, options)?.call((host,))
 }

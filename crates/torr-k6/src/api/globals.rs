@@ -49,6 +49,7 @@ impl Globals<'_> {
         modules::define_require(ctx, self.program)?;
         open::define(ctx, self.program)?;
         self.arrays.attach(ctx);
+        self.program.attach(ctx);
         lazy(ctx, "crypto", webcrypto::object)?;
         lazy(ctx, "TextEncoder", text::encoder_class)?;
         lazy(ctx, "TextDecoder", text::decoder_class)

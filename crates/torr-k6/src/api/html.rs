@@ -18,6 +18,7 @@ use rquickjs::prelude::{Func, Opt};
 use rquickjs::{Coerced, Ctx, Object, Result, Value};
 
 use super::builtin::Builtin;
+use url::Url;
 
 /// The module `k6/html`.
 pub struct Html;
@@ -33,9 +34,9 @@ impl Builtin for Html {
     }
 }
 
-/// Returns the selection of the whole document that `text` is.
-pub fn parse<'js>(ctx: &Ctx<'js>, text: &str) -> Result<Object<'js>> {
-    selection::of_document(ctx, text)
+/// Returns the selection of the whole document that `text` is, and whose address is `page` if it is known.
+pub fn parse<'js>(ctx: &Ctx<'js>, text: &str, page: Option<Url>) -> Result<Object<'js>> {
+    selection::of_document(ctx, text, page)
 }
 
 fn parse_html<'js>(ctx: Ctx<'js>, text: Opt<Value<'js>>) -> Result<Object<'js>> {
@@ -43,5 +44,5 @@ fn parse_html<'js>(ctx: Ctx<'js>, text: Opt<Value<'js>>) -> Result<Object<'js>> 
         Some(value) if !value.is_null() && !value.is_undefined() => value.get::<Coerced<String>>()?.0,
         _ => String::new(),
     };
-    parse(&ctx, &text)
+    parse(&ctx, &text, None)
 }

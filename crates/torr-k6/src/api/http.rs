@@ -2,22 +2,24 @@
 
 mod body;
 mod call;
+mod coding;
+mod cookie;
 mod digest;
 mod dump;
 mod expected;
 mod file;
 mod form;
 mod gjson;
-mod headers;
-mod jar;
+pub(crate) mod headers;
+pub(crate) mod jar;
 mod page;
-mod params;
+pub(crate) mod params;
 mod request;
 mod response;
-mod samples;
-mod target;
+pub(crate) mod samples;
+pub(crate) mod target;
 mod url_tag;
-mod value;
+pub(crate) mod value;
 
 use super::builtin::Builtin;
 use crate::host::{Held, Host};
@@ -54,6 +56,28 @@ impl HttpState {
 /// Tag of the objects that keep layouts.
 struct Layouts;
 
+/// The names of versions of TLS and of statuses of certificates, and their values.
+const CONSTANTS: [(&str, &str); 18] = [
+    ("TLS_1_0", "tls1.0"),
+    ("TLS_1_1", "tls1.1"),
+    ("TLS_1_2", "tls1.2"),
+    ("TLS_1_3", "tls1.3"),
+    ("OCSP_STATUS_GOOD", "good"),
+    ("OCSP_STATUS_REVOKED", "revoked"),
+    ("OCSP_STATUS_SERVER_FAILED", "server_failed"),
+    ("OCSP_STATUS_UNKNOWN", "unknown"),
+    ("OCSP_REASON_UNSPECIFIED", "unspecified"),
+    ("OCSP_REASON_KEY_COMPROMISE", "key_compromise"),
+    ("OCSP_REASON_CA_COMPROMISE", "ca_compromise"),
+    ("OCSP_REASON_AFFILIATION_CHANGED", "affiliation_changed"),
+    ("OCSP_REASON_SUPERSEDED", "superseded"),
+    ("OCSP_REASON_CESSATION_OF_OPERATION", "cessation_of_operation"),
+    ("OCSP_REASON_CERTIFICATE_HOLD", "certificate_hold"),
+    ("OCSP_REASON_REMOVE_FROM_CRL", "remove_from_crl"),
+    ("OCSP_REASON_PRIVILEGE_WITHDRAWN", "privilege_withdrawn"),
+    ("OCSP_REASON_AA_COMPROMISE", "aa_compromise"),
+];
+
 /// The module `k6/http`.
 pub struct Http;
 
@@ -76,6 +100,24 @@ impl Builtin for Http {
         "CookieJar",
         "expectedStatuses",
         "setResponseCallback",
+        "TLS_1_0",
+        "TLS_1_1",
+        "TLS_1_2",
+        "TLS_1_3",
+        "OCSP_STATUS_GOOD",
+        "OCSP_STATUS_REVOKED",
+        "OCSP_STATUS_SERVER_FAILED",
+        "OCSP_STATUS_UNKNOWN",
+        "OCSP_REASON_UNSPECIFIED",
+        "OCSP_REASON_KEY_COMPROMISE",
+        "OCSP_REASON_CA_COMPROMISE",
+        "OCSP_REASON_AFFILIATION_CHANGED",
+        "OCSP_REASON_SUPERSEDED",
+        "OCSP_REASON_CESSATION_OF_OPERATION",
+        "OCSP_REASON_CERTIFICATE_HOLD",
+        "OCSP_REASON_REMOVE_FROM_CRL",
+        "OCSP_REASON_PRIVILEGE_WITHDRAWN",
+        "OCSP_REASON_AA_COMPROMISE",
     ];
 
     fn object<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
@@ -99,6 +141,9 @@ impl Builtin for Http {
         http.set("expectedStatuses", expected)?;
         let callback = Function::new(ctx.clone(), expected::set_response_callback)?.with_name("setResponseCallback")?;
         http.set("setResponseCallback", callback)?;
+        for (name, value) in CONSTANTS {
+            http.prop(name, rquickjs::object::Property::from(value).enumerable())?;
+        }
         if let Some(prototype) = Class::<Host<Response>>::prototype(ctx)? {
             page::install(ctx, &prototype)?;
             // QuickJS keeps the layout of objects as long as one has it, and would make that of responses anew for each of them.

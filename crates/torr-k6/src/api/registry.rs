@@ -5,14 +5,18 @@ use super::crypto::Crypto;
 use super::data::Data;
 use super::encoding::Encoding;
 use super::execution::Execution;
+use super::grpc::Grpc;
 use super::html::Html;
 use super::http::Http;
 use super::k6::K6;
 use super::loaded::{NativeModule, object};
 use super::metrics::Metrics;
+use super::sse::Sse;
 use super::timers::Timers;
 use super::url::UrlTools;
 use super::webcrypto::WebCrypto;
+use super::websockets::WebSockets;
+use super::ws::Ws;
 use rquickjs::module::Declared;
 use rquickjs::{Ctx, Module, Object, Result};
 
@@ -23,13 +27,17 @@ const BUILTINS: &[Entry] = &[
     entry::<Data>(),
     entry::<Encoding>(),
     entry::<Execution>(),
+    entry::<Grpc>(),
     entry::<Html>(),
     entry::<Http>(),
     entry::<K6>(),
     entry::<Metrics>(),
+    entry::<Sse>(),
     entry::<Timers>(),
     entry::<UrlTools>(),
     entry::<WebCrypto>(),
+    entry::<WebSockets>(),
+    entry::<Ws>(),
 ];
 
 /// A built-in module among others.

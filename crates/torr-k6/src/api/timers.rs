@@ -39,11 +39,11 @@ pub fn install(ctx: &Ctx<'_>) -> Result<()> {
 }
 
 fn set_timeout<'js>(ctx: Ctx<'js>, call: Function<'js>, after: Opt<f64>, with: Rest<Value<'js>>) -> u64 {
-    Vu::of(&ctx).events.add_timer(&ctx, call, time(after), false, with.0)
+    Vu::of(&ctx).events.add_timer(&ctx, call, time(after.0.unwrap_or(0.0)), false, with.0)
 }
 
 fn set_interval<'js>(ctx: Ctx<'js>, call: Function<'js>, after: Opt<f64>, with: Rest<Value<'js>>) -> u64 {
-    Vu::of(&ctx).events.add_timer(&ctx, call, time(after), true, with.0)
+    Vu::of(&ctx).events.add_timer(&ctx, call, time(after.0.unwrap_or(0.0)), true, with.0)
 }
 
 fn clear(ctx: Ctx<'_>, id: Opt<Value<'_>>) {
@@ -52,8 +52,8 @@ fn clear(ctx: Ctx<'_>, id: Opt<Value<'_>>) {
     }
 }
 
-/// Returns the time of a number of milliseconds; none is 0, and so is what is less or no number.
-fn time(milliseconds: Opt<f64>) -> Duration {
-    let milliseconds = milliseconds.0.unwrap_or(0.0).clamp(0.0, LONGEST);
+/// Returns the time of a number of milliseconds; what is less than 0 or no number is 0.
+pub(super) fn time(milliseconds: f64) -> Duration {
+    let milliseconds = milliseconds.clamp(0.0, LONGEST);
     Duration::from_secs_f64(if milliseconds.is_nan() { 0.0 } else { milliseconds } / 1000.0)
 }

@@ -7,6 +7,7 @@ use crate::api::console::{ConsoleSink, Level as ConsoleLevel};
 use crate::api::globals::Globals;
 use crate::api::timers;
 use crate::error::{ErrorKind, ScriptError};
+use crate::host::named_error;
 use crate::log::Level;
 use crate::modules::{self, Program};
 use crate::shared::RunShared;
@@ -192,7 +193,11 @@ impl Instance {
         let Some(function) = self.function(ctx, "setup")? else { return Ok(None) };
         let returned = function.call::<_, Value<'_>>(())?;
         let data = self.settle(ctx, returned)?;
-        ctx.json_stringify(data)?.map(|json| json.to_string()).transpose()
+        if data.is_undefined() {
+            return Ok(None);
+        }
+        let json = ctx.json_stringify_replacer(data, Function::new(ctx.clone(), exported)?)?;
+        json.map(|json| json.to_string()).transpose()
     }
 
     /// Calls the function of a scenario.
@@ -272,11 +277,14 @@ impl Instance {
         let mut files = Vec::new();
         for property in object.props::<String, Value<'_>>() {
             let (name, value) = property?;
-            let Some(content) = bytes::of(&value)? else {
-                let why = format!("handleSummary must return strings or ArrayBuffers, but '{name}' is neither");
-                return Err(Exception::throw_type(ctx, &why));
-            };
-            files.push((name, content));
+            match bytes::of(&value)? {
+                Some(content) => files.push((name, content)),
+                // The other files are written all the same.
+                None => {
+                    let why = format!("handleSummary must return strings or ArrayBuffers, but '{name}' is neither");
+                    self.vu.run.log.write(Level::Error, &why, &[]);
+                }
+            }
         }
         Ok(Some(files))
     }
@@ -320,10 +328,11 @@ impl Instance {
             }
             let rejected = std::mem::take(&mut *events.rejected.borrow_mut());
             if let Some((_, reason)) = rejected.into_iter().next() {
-                let text = thrown(&reason.restore(ctx)?).message;
-                return Err(Exception::throw_message(ctx, &format!("Uncaught (in promise) {text}")));
+                let ScriptError { message, stack, .. } = thrown(&reason.restore(ctx)?);
+                let text = format!("Uncaught (in promise) {message}\n{stack}");
+                return Err(named_error(ctx, "", text.trim_end()));
             }
-            if events.settle(ctx)? || events.call_due(ctx)? {
+            if events.settle(ctx)? || events.call_due(ctx)? || events.sockets.deliver_next(ctx)? {
                 continue;
             }
             if !events.are_pending() {
@@ -336,6 +345,22 @@ impl Instance {
             None => Ok(returned),
         }
     }
+}
+
+/// Returns what becomes of a value within the data of `setup`, beyond what JSON makes of it: k6 has `null` for what is undefined, and an
+/// array for a set or a map.
+fn exported<'js>(ctx: Ctx<'js>, _key: Value<'js>, value: Value<'js>) -> rquickjs::Result<Value<'js>> {
+    if value.is_undefined() {
+        return Ok(Value::new_null(ctx));
+    }
+    let Some(object) = value.as_object().filter(|_| !value.is_array()) else { return Ok(value) };
+    for class in ["Set", "Map"] {
+        if object.is_instance_of(ctx.globals().get::<_, Value<'js>>(class)?) {
+            let array: Object<'js> = ctx.globals().get("Array")?;
+            return array.get::<_, Function<'js>>("from")?.call((value.clone(),));
+        }
+    }
+    Ok(value)
 }
 
 /// Whether promises have reactions that wait to be called.

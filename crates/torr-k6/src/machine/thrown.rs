@@ -1,6 +1,6 @@
 //! What scripts throw, as an error with its place.
 
-use crate::error::{ErrorKind, ScriptError};
+use crate::error::{ErrorKind, NATIVE, ScriptError};
 use rquickjs::{Ctx, Error, Exception, Value};
 
 /// Returns the error of a call that has failed, and takes what was thrown from the context.
@@ -64,5 +64,5 @@ fn place(line: &str) -> Option<String> {
         Some(open) => line[open + 1..].trim_end_matches(')'),
         None => line,
     };
-    (!place.is_empty() && place != "native" && place.contains(':')).then(|| place.to_owned())
+    (!place.is_empty() && place.split(':').next() != Some(NATIVE) && place.contains(':')).then(|| place.to_owned())
 }

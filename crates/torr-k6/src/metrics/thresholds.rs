@@ -29,7 +29,7 @@ pub struct ThresholdOutcome {
 /// The thresholds of a metric or sub-metric.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MetricThresholds {
-    /// The name as the script has it.
+    /// The name, without blanks around its parts.
     pub name: String,
     /// The metric.
     pub metric: MetricId,
@@ -78,9 +78,15 @@ impl Thresholds {
             };
             let thresholds = options.iter().map(threshold).collect::<Result<_, _>>().map_err(invalid)?;
             let selector = selector.map(|selector| selector.text);
-            Ok(MetricThresholds { name: name.clone(), metric, selector, thresholds })
+            let name = match &selector {
+                Some(selector) => format!("{metric_name}{{{selector}}}"),
+                None => metric_name.to_owned(),
+            };
+            Ok(MetricThresholds { name, metric, selector, thresholds })
         };
-        Ok(Self { by_metric: options.iter().map(read).collect::<Result<_, OptionError>>()? })
+        let mut by_metric = options.iter().map(read).collect::<Result<Vec<_>, OptionError>>()?;
+        by_metric.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(Self { by_metric })
     }
 
     /// Returns the thresholds by metric, sorted by name.
@@ -120,6 +126,8 @@ impl Thresholds {
                 evaluation.crossed.push(of_metric.name.clone());
             }
         }
+        // A sub-metric may have been named twice, with blanks and without.
+        evaluation.crossed.dedup();
         evaluation
     }
 }

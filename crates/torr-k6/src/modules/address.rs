@@ -94,7 +94,7 @@ fn builtin(name: &str, builtins: Builtins) -> Result<Address, ModuleError> {
         return Ok(Address::Builtin(name.to_owned()));
     }
     let reason = if name.starts_with("k6/x/") {
-        "extensions of k6 are not supported"
+        "this extension of k6 is not supported"
     } else if name == "k6/browser" || name.starts_with("k6/experimental/browser") {
         "the browser module is not supported"
     } else {

@@ -7,7 +7,7 @@ use rquickjs::{CaughtError, Ctx, Exception, Function, Module, Object, Promise, R
 
 use super::address::Address;
 use super::bytecode;
-use super::init::require_init;
+use super::init::{require_init, while_required};
 use super::program::Program;
 use super::unit::{Kind, Unit};
 use crate::host::{Held, go_error};
@@ -37,12 +37,12 @@ fn require<'js>(ctx: &Ctx<'js>, program: &Arc<Program>, base: &str, name: &str) 
     }
     let unit = program.unit(&address).map_err(fault)?;
     match unit.kind {
-        Kind::CommonJs => exported(ctx, program, &unit),
+        Kind::CommonJs => while_required(ctx, &unit.name, || exported(ctx, program, &unit)),
         Kind::Json => json(ctx, &unit),
-        Kind::Module => {
+        Kind::Module => while_required(ctx, &unit.name, || {
             let promise = Module::import(ctx, unit.name.as_str())?;
             settled(ctx, &promise)
-        }
+        }),
     }
 }
 

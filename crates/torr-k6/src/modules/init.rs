@@ -1,6 +1,6 @@
 //! Whether a runtime is in the init context: its top level runs, and files and modules may be loaded.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use rquickjs::{Ctx, Result};
 
@@ -35,9 +35,40 @@ pub fn require_init(ctx: &Ctx<'_>, what: &str) -> Result<()> {
     Err(go_error(ctx, &message))
 }
 
-/// Returns the name of the module whose top level runs at this moment, the outermost one: k6's `open` takes relative
-/// names from its folder.
+/// The names of the modules that `require` evaluates at this moment, the innermost last.
+#[derive(Default)]
+struct Required {
+    names: RefCell<Vec<String>>,
+}
+
+impl Required {
+    /// Does something with the names of a runtime.
+    fn with<T>(ctx: &Ctx<'_>, act: impl FnOnce(&mut Vec<String>) -> T) -> T {
+        if ctx.userdata::<Host<Self>>().is_none() {
+            // It cannot fail, as above.
+            let _ = ctx.store_userdata(Host(Self::default()));
+        }
+        match ctx.userdata::<Host<Self>>() {
+            Some(required) => act(&mut required.names.borrow_mut()),
+            None => act(&mut Vec::new()),
+        }
+    }
+}
+
+/// Evaluates a module for `require`: relative names of `open` begin in its folder until it is evaluated.
+pub(super) fn while_required<T>(ctx: &Ctx<'_>, name: &str, evaluate: impl FnOnce() -> T) -> T {
+    Required::with(ctx, |names| names.push(name.to_owned()));
+    let evaluated = evaluate();
+    Required::with(ctx, Vec::pop);
+    evaluated
+}
+
+/// Returns the name of the module from whose folder k6's `open` takes relative names: the innermost one that `require` evaluates, or
+/// else the outermost one whose code runs at this moment.
 pub fn executing(ctx: &Ctx<'_>) -> Option<String> {
+    if let Some(required) = Required::with(ctx, |names| names.last().cloned()) {
+        return Some(required);
+    }
     /// Most frames of host functions, which have no name, in a row.
     const MAX_NAMELESS: u32 = 8;
     let (mut outermost, mut nameless) = (None, 0);

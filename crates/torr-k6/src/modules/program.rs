@@ -1,7 +1,7 @@
 //! All modules of a script, loaded once for all virtual users.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,6 +11,8 @@ use super::builtin::Builtins;
 use super::error::ModuleError;
 use super::lines::Position;
 use super::unit::{Kind, Unit};
+use crate::host::Host;
+use rquickjs::Ctx;
 
 /// Most modules of a script: a bound for generated imports that name ever new modules.
 const MAX_UNITS: usize = 10_000;
@@ -101,13 +103,7 @@ impl Program {
         if name.contains("://") && !name.starts_with("file://") {
             return Err(fault("only local files can be opened"));
         }
-        let path = match name.strip_prefix("file://") {
-            Some(_) => url::Url::parse(name)
-                .ok()
-                .and_then(|url| url.to_file_path().ok())
-                .ok_or_else(|| fault("not the URL of a local file"))?,
-            None => folder_of(base, &self.access).join(name),
-        };
+        let path = self.path(base, name).ok_or_else(|| fault("not the URL of a local file"))?;
         let key = path.to_string_lossy().into_owned();
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(content) = files.get(&key) {
@@ -119,6 +115,31 @@ impl Program {
         let content: Arc<[u8]> = self.access.read(&path)?.into();
         files.insert(key, content.clone());
         Ok(content)
+    }
+
+    /// Returns whether there is a file that the script module `base` calls `name`.
+    pub fn has_file(&self, base: &str, name: &str) -> bool {
+        let Some(path) = self.path(base, name) else { return false };
+        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        files.contains_key(&*path.to_string_lossy()) || self.access.is_file(&path)
+    }
+
+    /// Returns the path of the file that the script module `base` calls `name`; `None` for a URL that has none.
+    fn path(&self, base: &str, name: &str) -> Option<PathBuf> {
+        match name.strip_prefix("file://") {
+            Some(_) => url::Url::parse(name).ok()?.to_file_path().ok(),
+            None => Some(folder_of(base, &self.access).join(name)),
+        }
+    }
+
+    /// Gives a context the program, for host functions that read its files.
+    pub fn attach(self: &Arc<Self>, ctx: &Ctx<'_>) {
+        let _ = ctx.store_userdata(Host(self.clone()));
+    }
+
+    /// Returns the program that a context was given.
+    pub fn of(ctx: &Ctx<'_>) -> Option<Arc<Self>> {
+        Some(ctx.userdata::<Host<Arc<Self>>>()?.0.clone())
     }
 
     /// Returns a position of the script's source for a position that QuickJS tells.

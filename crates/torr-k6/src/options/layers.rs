@@ -1,11 +1,13 @@
 //! Layers of options: configuration file, script, variables, flags. A higher layer replaces what a lower one set.
 
+use super::duration;
 use super::error::{OptionError, Warning};
 use super::options_type::{DEFAULT_TREND_STATS, Options};
-use super::scenario::Scenario;
+use super::scenario::{Executor, Scenario};
 use super::shortcuts;
+use super::stage::Stage;
 use super::system_tags::SystemTags;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A layer of options, from the lowest to the highest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,22 +50,34 @@ impl Consolidated {
     pub fn shown(&self) -> Value {
         let mut all = self.options.to_json();
         if all["scenarios"].is_null() {
-            let scenario = |scenario: &Scenario| {
-                let mut fields = scenario.written.0.clone();
-                fields.entry("executor").or_insert_with(|| scenario.executor.name().into());
-                for (name, value) in [
-                    ("vus", self.options.vus.map(Value::from)),
-                    ("iterations", self.options.iterations.map(Value::from)),
-                ] {
-                    if let Some(value) = value {
-                        fields.entry(name).or_insert(value);
-                    }
-                }
-                (scenario.name.clone(), Value::Object(fields.into_iter().collect()))
-            };
+            let scenario = |scenario: &Scenario| (scenario.name.clone(), Value::Object(self.shown_scenario(scenario)));
             all["scenarios"] = Value::Object(self.scenarios.iter().map(scenario).collect());
         }
         all
+    }
+
+    /// Returns the keys of a scenario that shortcuts have become, `null` for those that are not set.
+    fn shown_scenario(&self, scenario: &Scenario) -> Map<String, Value> {
+        let options = &self.options;
+        let vus = Value::from(options.vus);
+        let given = Value::from(options.duration.map(duration::format));
+        let own = match &scenario.executor {
+            Executor::SharedIterations { iterations, .. } => {
+                vec![("vus", vus), ("iterations", (*iterations).into()), ("maxDuration", given)]
+            }
+            Executor::ConstantVus { .. } => vec![("vus", vus), ("duration", given)],
+            Executor::RampingVus { stages, .. } => {
+                let stages = stages.iter().copied().map(Stage::to_json).collect();
+                vec![("startVUs", vus), ("stages", Value::Array(stages)), ("gracefulRampDown", Value::Null)]
+            }
+            _ => ["vus", "iterations", "maxDuration"].map(|key| (key, Value::Null)).to_vec(),
+        };
+        let unset = ["startTime", "gracefulStop", "env", "exec", "tags"].map(|key| (key.to_owned(), Value::Null));
+        let mut fields: Map<String, Value> = unset.into_iter().collect();
+        fields.extend(own.into_iter().map(|(key, value)| (key.to_owned(), value)));
+        fields.insert("executor".to_owned(), scenario.executor.name().into());
+        fields.extend(scenario.written.0.iter().map(|(key, value)| (key.clone(), value.clone())));
+        fields
     }
 }
 
@@ -117,7 +131,8 @@ fn conflicts(options: &Options) -> Result<(), OptionError> {
     let given = [
         ("iterations", options.iterations.is_some()),
         ("duration", options.duration.is_some()),
-        ("stages", options.stages.is_some()),
+        // An empty list of stages is no load.
+        ("stages", options.stages.as_ref().is_some_and(|stages| !stages.is_empty())),
         ("scenarios", options.scenarios.is_some()),
     ];
     let set: Vec<_> = given.iter().filter(|(_, is_set)| *is_set).map(|(name, _)| *name).collect();

@@ -13,11 +13,7 @@ const NAME: &str = "default";
 /// # Errors
 /// If the shortcuts do not make sense together.
 pub(super) fn scenarios(options: &Options, warnings: &mut Vec<Warning>) -> Result<Vec<Scenario>, OptionError> {
-    if let Some(stages) = &options.stages {
-        if stages.is_empty() {
-            warnings.push(Warning("option 'stages' has no stages: 1 iteration runs with 1 VU".into()));
-            return Ok(vec![single()]);
-        }
+    if let Some(stages) = options.stages.as_ref().filter(|stages| !stages.is_empty()) {
         let (start_vus, stages) = (options.vus.unwrap_or(1), stages.clone());
         let executor = Executor::RampingVus { start_vus, stages, graceful_ramp_down: DEFAULT_RAMP_DOWN };
         if executor.max_vus() == 0 {
@@ -61,7 +57,12 @@ pub(super) fn scenarios(options: &Options, warnings: &mut Vec<Warning>) -> Resul
             Ok(vec![single()])
         }
         Some(scenarios) => Ok(scenarios.clone()),
-        None => Ok(vec![single()]),
+        None => {
+            if options.stages.is_some() {
+                warnings.push(Warning("option 'stages' has no stages: 1 iteration runs with 1 VU".into()));
+            }
+            Ok(vec![single()])
+        }
     }
 }
 

@@ -95,6 +95,38 @@ fn shortcuts_become_scenarios() {
     }
     let warned = only_script(&read(&json!({"stages": []}))).expect("an empty list is a warning");
     assert_eq!(warned.warnings.len(), 1);
+    // An empty list beside another load is no load.
+    let beside = json!({"stages": [], "vus": 2, "iterations": 4, "duration": "10s"});
+    let beside = only_script(&read(&beside)).expect("an empty list is nothing");
+    assert_eq!((&beside.scenarios[0].executor, beside.warnings.len()), (&shared(2, 4, 10), 0));
+}
+
+#[test]
+fn scenarios_of_shortcuts_are_shown_with_their_keys() {
+    let shown = |value: Value| only_script(&read(&value)).expect("the options make sense").shown()["scenarios"].take();
+    let all = |keys: Value| {
+        let mut all = json!({"startTime": null, "gracefulStop": null, "env": null, "exec": null, "tags": null});
+        let keys = keys.as_object().expect("it is an object").clone();
+        all.as_object_mut().expect("it is an object").extend(keys);
+        json!({"default": all})
+    };
+    assert_eq!(
+        shown(json!({"duration": "5s", "vus": 2})),
+        all(json!({"executor": "constant-vus", "vus": 2, "duration": "5s"}))
+    );
+    assert_eq!(
+        shown(json!({"iterations": 3})),
+        all(json!({"executor": "shared-iterations", "vus": null, "iterations": 3, "maxDuration": null}))
+    );
+    let stages = json!([{"duration": "1m0s", "target": 4}]);
+    assert_eq!(
+        shown(json!({"stages": stages})),
+        all(json!({"executor": "ramping-vus", "startVUs": null, "stages": stages, "gracefulRampDown": null}))
+    );
+    assert_eq!(
+        shown(json!({})),
+        all(json!({"executor": "per-vu-iterations", "vus": null, "iterations": null, "maxDuration": null}))
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A test from its first virtual user to its summary.
 
 use super::settings::{RunSettings, SummarySettings};
-use crate::control::StopCause;
+use crate::control::{StopCause, aborted};
 use crate::error::{ErrorKind, ScriptError};
 use crate::executors::Conductor;
 use crate::log::Level;
@@ -108,15 +108,20 @@ impl ReadyTest {
         };
         let ended = Ended { settings: &settings.summary, run: &run, program: &program, exports: &exports };
         let summary = ended.summarise(&collector, &thresholds, elapsed);
-        if let Some(StopCause::Failed(error)) = run.control.cause() {
-            let text =
-                if error.stack.is_empty() { error.to_string() } else { format!("{error}\n{}", error.stack.trim_end()) };
-            run.log.write(Level::Error, &text, &[]);
+        match run.control.cause() {
+            Some(StopCause::Failed(error)) => {
+                let text = format!("{error}\n{}", error.stack);
+                run.log.write(Level::Error, text.trim_end(), &[]);
+            }
+            Some(StopCause::Aborted(why)) => run.log.write(Level::Error, &aborted(&why), &[]),
+            _ => {}
         }
         if !crossed.is_empty() {
-            let names: Vec<_> = crossed.iter().map(|name| format!("'{name}'")).collect();
-            let text = format!("thresholds on metrics {} have been crossed", names.join(", "));
+            let text = format!("thresholds on metrics '{}' have been crossed", crossed.join(", "));
             run.log.write(Level::Error, &text, &[]);
+        }
+        if run.control.failure().is_some() {
+            run.log.write(Level::Error, "test run was marked as failed", &[]);
         }
         Ok(TestEnd { exit_code: exit_code(&run, !crossed.is_empty()), crossed, measured, summary })
     }

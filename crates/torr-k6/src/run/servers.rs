@@ -6,6 +6,8 @@ mod tls;
 
 use crate::network::{NetworkSettings, Proxies, Proxy};
 use crate::options::{Dns, Options, duration};
+use crate::sockets::Ways;
+use crate::sockets::grpc::GrpcServer;
 use ipnet::IpNet;
 use pattern::is_matched;
 use std::collections::BTreeMap;
@@ -65,6 +67,19 @@ pub fn finder(
     Ok(move |origin: &str| rules.find(origin))
 }
 
+/// Returns what finds the ways to the servers of sockets. Servers of WebSockets have HTTP/1.1, and gRPC goes through no proxy.
+///
+/// # Errors
+/// If an option cannot be used.
+pub fn ways(options: &Options, network: &NetworkSettings) -> Result<Ways, String> {
+    let of_websockets = Rules::of(options, &NetworkSettings { only_http1: true, ..network.clone() })?;
+    let of_grpc = Rules::of(options, &NetworkSettings { proxies: Proxies::default(), ..network.clone() })?;
+    Ok(Ways {
+        websocket: Arc::new(move |origin: &String| of_websockets.find(origin)),
+        grpc: Arc::new(move |server: &GrpcServer| of_grpc.find_grpc(server)),
+    })
+}
+
 impl Rules {
     fn of(options: &Options, network: &NetworkSettings) -> Result<Self, String> {
         let networks = options.blacklist_ips.iter().flatten();
@@ -90,6 +105,16 @@ impl Rules {
         let (addresses, tunnel) = self.way(&target)?;
         let tls = match target.tls {
             true => Some(self.tls.settings(&target.host).load().map_err(|error| error.to_string())?),
+            false => None,
+        };
+        Ok(Destination { addresses, tunnel, tls, target })
+    }
+
+    fn find_grpc(&self, server: &GrpcServer) -> Result<Destination, String> {
+        let target = Target::parse(&server.origin).map_err(|error| error.to_string())?;
+        let (addresses, tunnel) = self.way(&target)?;
+        let tls = match target.tls {
+            true => Some(self.tls.of_grpc(&target.host, server)?.load().map_err(|error| error.to_string())?),
             false => None,
         };
         Ok(Destination { addresses, tunnel, tls, target })

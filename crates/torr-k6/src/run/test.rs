@@ -4,7 +4,7 @@ use super::ready::{ReadyTest, TestEnd};
 use super::settings::{RunSettings, ScriptSource};
 use super::{local_ips, memory, servers, unsupported};
 use crate::api;
-use crate::control::StopCause;
+use crate::control::{StopCause, aborted};
 use crate::error::{ErrorKind, ScriptError};
 use crate::executors::{Conductor, ExecutionPlan};
 use crate::log::{Level, Log};
@@ -16,9 +16,11 @@ use crate::options::{Consolidated, OptionError, Options, layered};
 use crate::outputs::Outputs;
 use crate::sessions::ScriptSessions;
 use crate::shared::RunShared;
+use crate::sockets::Carrier;
 use crate::user::{Exports, TaskEnd, Vu};
 use crate::users::{K6Users, Layout, Load, RateLimit};
 use serde_json::{Map, Value};
+use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
@@ -149,6 +151,9 @@ impl Test {
         let conductor = Arc::new(Conductor::new(self.plan.clone(), threads));
         let _ = run.conductor.set(conductor.clone());
         let servers = servers::learnt(options, &run.network).map_err(ScriptError::config)?;
+        if has_sockets(&self.program) {
+            let _ = run.carrier.set(carrier(options, &run.network)?);
+        }
         let load = Arc::new(Load {
             layout: Layout::new(threads, self.plan.vus.most, lanes(&run, &self.program)),
             run: run.clone(),
@@ -218,7 +223,9 @@ fn load_program(settings: &RunSettings, cache: Option<PathBuf>, fetch: Fetch) ->
 
 /// Returns an error of modules as that of a script.
 fn module_error(error: ModuleError) -> ScriptError {
-    ScriptError::new(ErrorKind::Exception, error.to_string())
+    // What has no place in a module keeps the script itself from being read.
+    let kind = if error.file.is_empty() { ErrorKind::Unreadable } else { ErrorKind::Exception };
+    ScriptError::new(kind, error.to_string())
 }
 
 fn option_error(error: OptionError) -> ScriptError {
@@ -260,7 +267,7 @@ fn sources(options: &Options) -> Result<Vec<IpAddr>, ScriptError> {
 /// Checks that the functions of all scenarios are exported.
 fn check_functions(exports: &Exports, options: &Consolidated) -> Result<(), ScriptError> {
     if exports.functions.is_empty() {
-        return Err(ScriptError::config("no exported functions in script"));
+        return Err(ScriptError::new(ErrorKind::Other, "no exported functions in script"));
     }
     for name in ["setup", "teardown"] {
         if exports.values.iter().any(|value| value == name) {
@@ -281,6 +288,18 @@ fn check_functions(exports: &Exports, options: &Consolidated) -> Result<(), Scri
 fn lanes(run: &RunShared, program: &Program) -> usize {
     let settings = run.http_settings();
     if program.mentions("batch") || program.mentions("asyncRequest") { settings.batch } else { 0 }
+}
+
+/// Returns whether a script imports a module of sockets.
+fn has_sockets(program: &Program) -> bool {
+    ["k6/ws", "websockets", "k6/net/grpc", "k6/x/sse"].iter().any(|module| program.mentions(module))
+}
+
+/// Starts the thread that carries the sockets of a run.
+fn carrier(options: &Options, network: &NetworkSettings) -> Result<Carrier, ScriptError> {
+    let ways = servers::ways(options, network).map_err(ScriptError::config)?;
+    let failed = |error: io::Error| ScriptError::new(ErrorKind::Other, format!("cannot carry sockets: {error}"));
+    Carrier::start(ways, sources(options)?).map_err(failed)
 }
 
 /// Returns the plan by which the load engine runs.
@@ -304,7 +323,7 @@ fn press_plan(load: &Arc<Load>, options: &Options) -> Result<Plan, ScriptError> 
 fn stopped(run: &RunShared) -> ScriptError {
     match run.control.cause() {
         Some(StopCause::Failed(error)) => error,
-        Some(StopCause::Aborted(why)) => ScriptError::new(ErrorKind::Aborted, why),
+        Some(StopCause::Aborted(why)) => ScriptError::new(ErrorKind::Aborted, aborted(&why)),
         _ => ScriptError::new(ErrorKind::Interrupted, "the test was interrupted"),
     }
 }

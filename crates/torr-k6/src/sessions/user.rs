@@ -168,6 +168,11 @@ impl SessionUser {
                 }
                 None
             }
+            Pending::Waits(Wanted::Mail(_)) => {
+                // These users open no sockets.
+                self.state = State::Ready(Resumption::Interrupt);
+                None
+            }
             Pending::Ended(end) => {
                 self.is_running = false;
                 self.give_up();

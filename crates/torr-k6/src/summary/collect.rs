@@ -49,9 +49,17 @@ pub fn collect(
         let (passes, fails) = (check.passes, check.fails);
         summary.root.at(&check.key.group).count(&check.key.name, passes, fails);
         Check::count(&mut summary.checks, &check.key.name, passes, fails);
-        if !check.key.scenario.is_empty() {
-            let root = &mut summary.scenarios.entry(check.key.scenario.to_string()).or_default().root;
-            root.at(&check.key.group).count(&check.key.name, passes, fails);
+        let group = &*check.key.group;
+        let part = match has_part(&check.key.scenario) {
+            true => {
+                let root = &mut summary.scenarios.entry(check.key.scenario.to_string()).or_default().root;
+                root.count(&check.key.name, passes, fails);
+                root
+            }
+            false => &mut summary.groups,
+        };
+        if is_group(group) {
+            part.at(group).count(&check.key.name, passes, fails);
         }
     }
     by_scope(merged, registry, &stats, elapsed, &mut summary);
@@ -66,23 +74,34 @@ fn by_scope(merged: &Merged, registry: &Registry, stats: &[String], elapsed: Dur
             let known = whole.entry((scenario.to_owned(), group.to_owned(), id));
             known.or_insert_with(|| Sink::new(registry.info(id).kind)).merge(sink.clone());
         };
-        // A group's figures over all scenarios, and a scenario's own with those of its groups.
-        if !scope.group.is_empty() {
-            add("", &scope.group);
+        // A scenario's own figures are those of all its groups; a group's are its own.
+        let scenario = if has_part(&scope.scenario) { &*scope.scenario } else { "" };
+        if !scenario.is_empty() {
+            add(scenario, "");
         }
-        if !scope.scenario.is_empty() {
-            add(&scope.scenario, "");
+        if is_group(&scope.group) {
+            add(scenario, &scope.group);
         }
     }
     for ((scenario, group, id), mut sink) in whole {
         let MetricInfo { name, contains, .. } = registry.info(id);
         let metric = Metric { contains, values: values(&mut sink, stats, elapsed), thresholds: Vec::new() };
         let root: &mut Group = match scenario.as_str() {
-            "" => &mut summary.root,
+            "" => &mut summary.groups,
             _ => &mut summary.scenarios.entry(scenario).or_default().root,
         };
         root.at(&group).metrics.insert(name.to_string(), metric);
     }
+}
+
+/// Returns whether the text of mode `full` has a part for a scenario, in which its groups are, too.
+fn has_part(scenario: &str) -> bool {
+    !matches!(scenario, "" | "default")
+}
+
+/// Returns whether a path is that of a group of the script.
+fn is_group(path: &str) -> bool {
+    !matches!(path, "" | "::setup" | "::teardown")
 }
 
 fn sub_name(name: &str, selector: &str) -> String {
@@ -132,7 +151,7 @@ mod tests {
             let option = ThresholdOption { expression, abort_on_fail: false, delay_abort: Duration::ZERO };
             (name.to_owned(), vec![option])
         };
-        let options = [of("wait_time{kind:a}", "p(95)<15"), of("checks", "rate>0.9")];
+        let options = [of("wait_time{ kind:a }", "p(95)<15"), of("checks", "rate>0.9")];
         let mut thresholds = Thresholds::new(&registry, &options.into()).expect("the thresholds are right");
         let names = thresholds.names().chain(["http_req_duration{expected_response:true}"]);
         let plan = MetricsPlan::new(&registry, names, true).expect("all are metrics");
@@ -158,10 +177,31 @@ mod tests {
         assert_eq!(summary.root.groups[0].checks[0].fails, 1);
         assert_eq!(summary.scenarios["s"].root.groups[0].checks[0].passes, 1);
         let full = text(&summary, Mode::Full);
-        for part in ["\u{2588} GROUP: shop", "\u{2588} SCENARIO: s", "wait_time", "\u{2717} found"] {
+        for part in ["\u{2588} SCENARIO: s", "\u{21b3} GROUP: shop", "wait_time", "\u{2717} found"] {
             assert!(full.contains(part), "{part}: {full}");
         }
+        // The groups of a scenario are in its part.
+        assert!(!full.contains("\u{2588} GROUP: shop"), "{full}");
+        assert_eq!(summary.scenarios["s"].root.checks[0].fails, 1);
         assert!(!text(&summary, Mode::Compact).contains("SCENARIO"));
         assert!(json::argument(&summary).contains("\"wait_time{kind:a}\""));
+    }
+
+    #[test]
+    fn a_threshold_shows_checks_that_there_were_not() {
+        let registry = Registry::default();
+        let option =
+            ThresholdOption { expression: "rate>0.9".into(), abort_on_fail: false, delay_abort: Duration::ZERO };
+        let options = [("checks".to_owned(), vec![option])];
+        let mut thresholds = Thresholds::new(&registry, &options.into()).expect("the threshold is right");
+        let collector =
+            Collector::new(Arc::new(MetricsPlan::new(&registry, thresholds.names(), false).expect("it is one")));
+        let (mut merged, elapsed) = (collector.merged(), Duration::from_secs(2));
+        thresholds.evaluate(collector.plan(), &mut merged, elapsed, true);
+        let with = collect(&mut merged, &registry, &thresholds, SummaryOptions::default(), elapsed);
+        let shown = text(&with, Mode::Compact);
+        assert!(shown.contains("checks_succeeded") && shown.contains("0 out of 0"), "{shown}");
+        let none = collect(&mut merged, &registry, &Thresholds::default(), SummaryOptions::default(), elapsed);
+        assert!(!text(&none, Mode::Compact).contains("checks_"));
     }
 }

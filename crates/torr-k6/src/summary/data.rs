@@ -12,7 +12,9 @@ pub struct Summary {
     pub root: Group,
     /// The checks of all groups, those of one name as one, in the order in which they first ran.
     pub checks: Vec<Check>,
-    /// The measured figures of each scenario, for the text of mode `full`.
+    /// The groups outside of such scenarios, with their measured figures, for the text of mode `full`.
+    pub groups: Group,
+    /// The measured figures of each scenario but `default`, for the text of mode `full`.
     pub scenarios: BTreeMap<String, Part>,
     /// The options that the summary is made by.
     pub options: SummaryOptions,

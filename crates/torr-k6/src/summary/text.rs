@@ -42,10 +42,13 @@ impl Writer<'_> {
         self.thresholds();
         self.title("\n\n  █ ", "TOTAL RESULTS");
         let summary = self.summary;
-        self.checks(&summary.checks, "    ", "  ");
+        // A threshold on checks shows them, also where there were none.
+        if summary.metrics.contains_key("checks") || !summary.checks.is_empty() {
+            self.checks(&summary.checks, "    ", "  ");
+        }
         self.metrics(&summary.metrics, "    ");
         if self.full {
-            for group in &summary.root.groups {
+            for group in &summary.groups.groups {
                 self.title("\n  █ ", &format!("GROUP: {}", group.name));
                 self.group(group, "    ");
             }
@@ -65,7 +68,9 @@ impl Writer<'_> {
     /// Writes what is known of a group, or of a scenario's root.
     fn group(&mut self, group: &Group, indent: &str) {
         let deeper = if indent.len() > 4 { "    " } else { "  " };
-        self.checks(&group.checks, indent, deeper);
+        if !group.checks.is_empty() {
+            self.checks(&group.checks, indent, deeper);
+        }
         self.metrics(&group.metrics, indent);
         for inner in &group.groups {
             self.title(&format!("{indent}↳ "), &format!("GROUP: {}", inner.name));
@@ -110,9 +115,6 @@ impl Writer<'_> {
     }
 
     fn checks(&mut self, checks: &[Check], indent: &str, deeper: &str) {
-        if checks.is_empty() {
-            return;
-        }
         let (passes, fails) = checks.iter().fold((0, 0), |(p, f), check| (p + check.passes, f + check.fails));
         let total = passes + fails;
         let seconds = self.summary.state.duration_ms / 1000.0;

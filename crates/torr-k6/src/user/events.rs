@@ -1,17 +1,20 @@
-//! The events of a virtual user: timers, requests that go on beside the script, rejected promises without a handler.
+//! The events of a virtual user: timers, requests and sockets that go on beside the script, rejected promises without a handler.
 
 use super::exchange::{Outcome, Outgoing};
+use super::sockets::UserSockets;
+use super::timers::Timers;
 use rquickjs::{Ctx, Function, Persistent, Result, Value};
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// The events of a virtual user.
 #[derive(Default)]
 pub struct Events {
     last_id: Cell<u64>,
-    /// The timers by the times at which they are due, and their numbers.
-    timers: RefCell<BTreeMap<(Instant, u64), Timer>>,
+    /// The timers.
+    timers: Timers,
+    /// The WebSockets.
+    pub sockets: UserSockets,
     /// Requests that are to begin and go on beside the script.
     pub outbox: RefCell<Vec<Outgoing>>,
     /// Outcomes of such requests.
@@ -31,20 +34,6 @@ impl std::fmt::Debug for Events {
 /// What settles the promise of a request, given the outcome.
 pub type Settle = Box<dyn for<'js> FnOnce(&Ctx<'js>, Outcome) -> Result<()>>;
 
-/// A timer.
-#[derive(Clone)]
-struct Timer {
-    every: Option<Duration>,
-    call: Persistent<Function<'static>>,
-    with: Vec<Persistent<Value<'static>>>,
-}
-
-impl std::fmt::Debug for Timer {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Timer").field("every", &self.every).finish_non_exhaustive()
-    }
-}
-
 impl Events {
     /// Returns a number that no other event of this user has.
     pub fn new_id(&self) -> u64 {
@@ -62,26 +51,18 @@ impl Events {
         with: Vec<Value<'js>>,
     ) -> u64 {
         let id = self.new_id();
-        let with = with.into_iter().map(|value| Persistent::save(ctx, value)).collect();
-        let every = repeats.then(|| after.max(Duration::from_millis(1)));
-        let due =
-            Instant::now().checked_add(after).unwrap_or_else(|| Instant::now() + Duration::from_secs(86_400 * 365));
-        self.timers.borrow_mut().insert((due, id), Timer { every, call: Persistent::save(ctx, call), with });
+        self.timers.add(ctx, id, call, after, repeats, with);
         id
     }
 
     /// Removes a timer.
     pub fn remove_timer(&self, id: u64) {
-        let mut timers = self.timers.borrow_mut();
-        let key = timers.keys().find(|(_, other)| *other == id).copied();
-        let removed = key.and_then(|key| timers.remove(&key));
-        drop(timers);
-        drop(removed);
+        self.timers.remove(id);
     }
 
     /// Returns the time of the next timer.
     pub fn next_timer(&self) -> Option<Instant> {
-        self.timers.borrow().first_key_value().map(|((due, _), _)| *due)
+        self.timers.next()
     }
 
     /// Calls the function of a timer whose time has come. Returns whether there was one.
@@ -89,27 +70,19 @@ impl Events {
     /// # Errors
     /// Whatever the function throws.
     pub fn call_due(&self, ctx: &Ctx<'_>) -> Result<bool> {
-        let now = Instant::now();
-        let mut timers = self.timers.borrow_mut();
-        let Some(first) = timers.first_entry().filter(|timer| timer.key().0 <= now) else { return Ok(false) };
-        let ((_, id), timer) = first.remove_entry();
-        if let Some(every) = timer.every {
-            timers.insert((now + every, id), timer.clone());
-        }
-        drop(timers);
-        let Timer { call, with, .. } = timer;
-        let mut args = rquickjs::function::Args::new(ctx.clone(), with.len());
-        for value in with {
-            args.push_arg(value.restore(ctx)?)?;
-        }
-        call.restore(ctx)?.call_arg::<Value<'_>>(args)?;
-        Ok(true)
+        self.timers.call_due(ctx)
     }
 
     /// Begins a request that goes on beside the script. `settle` is called with its outcome.
     pub fn begin(&self, outgoing: Outgoing, settle: Settle) {
         self.promises.borrow_mut().push((outgoing.id, settle));
         self.outbox.borrow_mut().push(outgoing);
+    }
+
+    /// Notes the outcome of a request that was not sent. `settle` is called with it as with that of any other request.
+    pub fn refuse(&self, outcome: Outcome, settle: Settle) {
+        self.promises.borrow_mut().push((outcome.id, settle));
+        self.arrived.borrow_mut().push(outcome);
     }
 
     /// Settles the promises of the requests that have an outcome. Returns whether there were any.
@@ -136,9 +109,9 @@ impl Events {
         Some(arrived.remove(at))
     }
 
-    /// Whether timers or requests are pending.
+    /// Whether timers or requests are pending, or sockets are open.
     pub fn are_pending(&self) -> bool {
-        !self.timers.borrow().is_empty() || !self.promises.borrow().is_empty()
+        !self.timers.is_empty() || !self.promises.borrow().is_empty() || self.sockets.are_awaited()
     }
 
     /// Whether nothing is pending, and no promise was rejected without a handler.
@@ -158,11 +131,12 @@ impl Events {
 
     /// Forgets everything that is pending.
     pub fn clear(&self) {
-        let timers = std::mem::take(&mut *self.timers.borrow_mut());
+        self.timers.clear();
+        self.sockets.clear();
         let promises = std::mem::take(&mut *self.promises.borrow_mut());
         let rejected = std::mem::take(&mut *self.rejected.borrow_mut());
         self.outbox.borrow_mut().clear();
         self.arrived.borrow_mut().clear();
-        drop((timers, promises, rejected));
+        drop((promises, rejected));
     }
 }

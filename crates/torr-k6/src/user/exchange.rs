@@ -53,6 +53,23 @@ pub struct Outcome {
     pub result: Result<Incoming, Refusal>,
 }
 
+impl Outcome {
+    /// Returns the outcome of a request that was not sent.
+    #[must_use]
+    pub fn refused(id: u64, refusal: Refusal) -> Self {
+        Self {
+            id,
+            timings: Timings::default(),
+            remote: None,
+            tls: None,
+            sent: 0,
+            received: 0,
+            request: Vec::new(),
+            result: Err(refusal),
+        }
+    }
+}
+
 /// The times of a request in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Timings {
@@ -85,6 +102,8 @@ pub struct Incoming {
     pub status: u16,
     /// The version: `1.0`, `1.1` or `2`.
     pub version: &'static str,
+    /// The reason phrase, unless it is the usual one of the status.
+    pub other_reason: Option<Box<str>>,
     /// The names and values of the field lines, one after another.
     pub names_and_values: Vec<u8>,
     /// The ends of name and value of each field line.
@@ -94,6 +113,12 @@ pub struct Incoming {
 }
 
 impl Incoming {
+    /// Returns the reason phrase.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        self.other_reason.as_deref().unwrap_or_else(|| usual_reason(self.status))
+    }
+
     /// Returns the field lines in their order: names and values.
     pub fn fields(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let mut from = 0;
@@ -109,6 +134,18 @@ impl Incoming {
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&[u8]> {
         self.fields().find(|(other, _)| other.eq_ignore_ascii_case(name.as_bytes())).map(|(_, value)| value)
+    }
+}
+
+/// Returns the reason phrase that a status has in k6, where the server sends none or the same one; empty if there is none.
+#[must_use]
+pub fn usual_reason(status: u16) -> &'static str {
+    match status {
+        203 => "Non-Authoritative Information",
+        413 => "Request Entity Too Large",
+        414 => "Request URI Too Long",
+        416 => "Requested Range Not Satisfiable",
+        _ => http::StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or_default(),
     }
 }
 

@@ -10,14 +10,16 @@ pub enum Wanted {
     Sleep(Duration),
     /// The outcome of a request.
     Exchange(Box<Outgoing>),
-    /// The outcome of a request among those that go on meanwhile, or this time.
+    /// The outcome of a request among those that go on meanwhile, an event of a socket, or this time.
     Event(Option<Instant>),
+    /// An event of a socket, or this time.
+    Mail(Option<Instant>),
 }
 
 /// The end of a wait.
 #[derive(Debug)]
 pub enum Woken {
-    /// The time is over, or a request among those that go on has an outcome.
+    /// The time is over, a request among those that go on has an outcome, or a socket has an event.
     Now,
     /// The request has an outcome.
     Exchanged(Box<Outcome>),

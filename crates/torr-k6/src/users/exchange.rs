@@ -1,7 +1,7 @@
 //! Requests of a slot or a lane on their way, and what becomes of them.
 
 use super::refusal;
-use crate::user::exchange::{Incoming, Outcome, Outgoing, Refusal, Timings};
+use crate::user::exchange::{Incoming, Outcome, Outgoing, Refusal, Timings, usual_reason};
 use std::net::SocketAddr;
 use std::rc::Rc;
 use torr_gauge::Failure;
@@ -56,7 +56,7 @@ impl Sending {
     pub fn info(&self) -> RequestInfo {
         // The field lines have cookies and places that redirects lead to.
         let keep = if self.outgoing.keeps_content { Keep::Content } else { Keep::Fields };
-        RequestInfo { is_head: self.outgoing.is_head, url: 0, keep }
+        RequestInfo { is_head: self.outgoing.is_head, url: 0, keep, hands_events: false, is_call: false }
     }
 
     /// Returns an outcome with the bytes of the request, which the script may read.
@@ -68,20 +68,29 @@ impl Sending {
     /// Returns the outcome of a response.
     pub fn received(self, by: &ReceivedBy<'_>) -> Outcome {
         let response = by.response;
-        let mut incoming = Incoming { status: response.status, version: response.version, ..Incoming::default() };
+        let (status, version) = (response.status, response.version);
+        let other_reason =
+            (version != "2" && response.reason() != usual_reason(status)).then(|| response.reason().into());
+        let mut incoming = Incoming { status, version, other_reason, ..Incoming::default() };
         for (name, value) in response.fields() {
             incoming.names_and_values.extend_from_slice(name.as_bytes());
             let name_end = incoming.names_and_values.len() as u32;
             incoming.names_and_values.extend_from_slice(value);
             incoming.ends.push((name_end, incoming.names_and_values.len() as u32));
         }
+        let mut refusal = None;
         if self.outgoing.keeps_content {
-            incoming.content = response.decoded().into_owned();
+            match response.well_formed() {
+                Some(content) => incoming.content = content.into_owned(),
+                // What was cut off here is not the server's mistake.
+                None if response.is_cut => incoming.content = response.content().to_vec(),
+                None => refusal = Some(refusal::of_content()),
+            }
         }
         let remote = by.address.map(|address| SocketAddr::new(address, by.port));
         let tls = by.tls.map(|tls| (Rc::from(&*tls.version), Rc::from(&*tls.cipher)));
         let timings = timings(&by.phases, &self, true);
-        Outcome { remote, tls, ..self.outcome(timings, by.transferred, Ok(incoming)) }
+        Outcome { remote, tls, ..self.outcome(timings, by.transferred, refusal.map_or(Ok(incoming), Err)) }
     }
 
     /// Returns the outcome of a failure.

@@ -7,6 +7,8 @@ use torr_press::HTTP2_ERROR_NAMES;
 /// The numbers of errors of HTTP/2 that a connection or a stream ended with, without the error's own.
 const GO_AWAY: u32 = 1610;
 const STREAM: u32 = 1630;
+/// The number of an error of a content coding.
+const CONTENT_CODING: u32 = 1701;
 
 /// Returns what a script learns of a failure.
 pub(crate) fn of_failure(failure: &Failure) -> Refusal {
@@ -36,6 +38,11 @@ pub(crate) fn of_failure(failure: &Failure) -> Refusal {
         FailureKind::Read if has("closed") => Refusal::new(1000, "EOF"),
         _ => Refusal::new(1000, what.to_owned()),
     }
+}
+
+/// Returns what a script learns of content that does not have the content coding that it is said to have.
+pub(crate) fn of_content() -> Refusal {
+    Refusal::new(CONTENT_CODING, "error decompressing response body (malformed content, or more than 16 MiB)")
 }
 
 /// Returns what a script learns of an error of HTTP/2 by which the server has ended a connection or a stream.

@@ -38,8 +38,10 @@ pub(super) enum State {
     Unsent,
     /// The script waits for a request in flight.
     InFlight,
-    /// The script waits for a request that goes on beside it, or a time.
+    /// The script waits for a request or a socket that goes on beside it, or a time.
     Event,
+    /// The script waits for a socket, or a time.
+    Mail,
 }
 
 /// How a virtual user goes on.

@@ -13,6 +13,7 @@ use super::stage::Stage;
 use crate::executors::Order;
 use crate::machine::{Near, Pending};
 use crate::metrics::Recorder;
+use crate::sockets::Signal;
 use crate::user::{Wanted, Woken};
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -39,6 +40,8 @@ pub(super) struct ThreadVus<'r> {
     /// The memory that each slot's virtual user needs first when it goes on.
     near: Vec<Near>,
     wakes: VecDeque<Wake>,
+    /// What sockets raise when a virtual user has mail.
+    signal: Arc<Signal>,
     /// The number of wakes that are left of this turn of the loop.
     turn: usize,
     /// Times, each with its slot and the number of the timer.
@@ -69,6 +72,7 @@ impl<'r> ThreadVus<'r> {
             slots: (0..load.layout.slots).map(|_| None).collect(),
             near: vec![Near::default(); load.layout.slots],
             wakes: VecDeque::new(),
+            signal: Arc::default(),
             turn: 0,
             timers: BinaryHeap::new(),
             orders: Vec::new(),
@@ -96,6 +100,7 @@ impl<'r> ThreadVus<'r> {
         match self.load.machine(virtual_user as u64 + 1, &self.recorder) {
             Ok(machine) => {
                 let slot = self.load.layout.slot_of(virtual_user);
+                machine.vu.events.sockets.live_at(self.signal.clone(), slot);
                 self.slots[slot] = Some(Box::new(VuSlot::new(machine, self.load.layout.lanes)));
                 true
             }
@@ -161,7 +166,8 @@ impl<'r> ThreadVus<'r> {
         self.near[at] = slot.machine.near();
         let events = &slot.machine.vu.events;
         let begun: Vec<_> = events.outbox.borrow_mut().drain(..).collect();
-        let has_arrived = !events.arrived.borrow().is_empty();
+        let has_mail = events.sockets.has_mail();
+        let has_arrived = has_mail || !events.arrived.borrow().is_empty();
         slot.queue.extend(begun);
         match pending {
             Pending::Waits(Wanted::Sleep(time)) => {
@@ -173,13 +179,9 @@ impl<'r> ThreadVus<'r> {
                 slot.state = State::Unsent;
             }
             Pending::Waits(Wanted::Event(_)) if has_arrived => slot.state = State::Ready(Resumption::Woken(Woken::Now)),
-            Pending::Waits(Wanted::Event(until)) => {
-                slot.state = State::Event;
-                if let Some(until) = until {
-                    let left = until.saturating_duration_since(Instant::now());
-                    self.set_timer(at, now.saturating_add(clock::nanos(left)));
-                }
-            }
+            Pending::Waits(Wanted::Mail(_)) if has_mail => slot.state = State::Ready(Resumption::Woken(Woken::Now)),
+            Pending::Waits(Wanted::Event(until)) => self.wait_for(at, State::Event, until, now),
+            Pending::Waits(Wanted::Mail(until)) => self.wait_for(at, State::Mail, until, now),
             Pending::Ended(end) => {
                 slot.state = State::Idle;
                 self.ended(at, end, now);
@@ -188,11 +190,35 @@ impl<'r> ThreadVus<'r> {
         self.fill_lanes(at);
     }
 
+    /// Has a virtual user wait for an event, or until a time.
+    fn wait_for(&mut self, at: usize, state: State, until: Option<Instant>, now: Nanos) {
+        if let Some(slot) = self.slot(at) {
+            slot.state = state;
+        }
+        if let Some(until) = until {
+            let left = until.saturating_duration_since(Instant::now());
+            self.set_timer(at, now.saturating_add(clock::nanos(left)));
+        }
+    }
+
     fn set_timer(&mut self, at: usize, time: Nanos) {
         if let Some(slot) = self.slot(at) {
             slot.timer = slot.timer.wrapping_add(1);
             let timer = slot.timer;
             self.timers.push(Reverse((time, at, timer)));
+        }
+    }
+
+    /// Wakes the virtual users whose sockets have mail for them.
+    fn wake_for_mail(&mut self) {
+        for at in self.signal.take() {
+            if let Some(slot) = self.slot(at)
+                && matches!(slot.state, State::Event | State::Mail)
+                && slot.machine.vu.events.sockets.has_mail()
+            {
+                slot.state = State::Ready(Resumption::Woken(Woken::Now));
+                self.wakes.push_back(Wake::Next(at));
+            }
         }
     }
 
@@ -207,11 +233,14 @@ impl<'r> ThreadVus<'r> {
             }
             self.timers.pop();
             if let Some(slot) = self.slot(at).filter(|slot| slot.timer == timer)
-                && matches!(slot.state, State::Sleeping | State::Event)
+                && matches!(slot.state, State::Sleeping | State::Event | State::Mail)
             {
                 slot.state = State::Ready(Resumption::Woken(Woken::Now));
                 self.wakes.push_back(Wake::Next(at));
             }
+        }
+        if self.load.run.carrier.get().is_some() {
+            self.wake_for_mail();
         }
         if self.thread == 0 {
             self.lead(now);
@@ -304,6 +333,7 @@ impl ThreadUsers for ThreadVus<'_> {
     }
 
     fn woken_by(&mut self, wake_up: &Arc<WakeUp>) {
+        self.signal.wakes(wake_up.clone());
         self.load.conductor.woken_by(self.thread, wake_up.clone());
     }
 

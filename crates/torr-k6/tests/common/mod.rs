@@ -27,6 +27,22 @@ impl Ended {
         }
     }
 
+    /// Checks that the run has succeeded and has logged nothing.
+    #[track_caller]
+    pub fn assert_quiet(&self) {
+        assert_eq!((self.end.exit_code, &*self.log), (0, ""));
+    }
+
+    /// Returns the number of samples of a trend; 0 if there is none.
+    pub fn samples(&self, metric: &str) -> u64 {
+        match self.end.summary.metrics.get(metric).map(|metric| &metric.values) {
+            Some(Values::Trend(values)) => {
+                values.iter().find(|(name, _)| name == "count").map_or(0, |(_, n)| *n as u64)
+            }
+            _ => 0,
+        }
+    }
+
     /// Returns the value of a rate; NaN if there is none.
     pub fn rate(&self, metric: &str) -> f64 {
         match self.end.summary.metrics.get(metric).map(|metric| &metric.values) {
@@ -105,8 +121,13 @@ fn run_source(
 
 /// Runs a script with settings of the test's own.
 pub fn run_as(script: &str, url: &str, own: RunSettings) -> Ended {
+    run_as_with(script, url, own, |_| {})
+}
+
+/// Runs a script with settings of the test's own while `meanwhile` runs on a thread of its own.
+pub fn run_as_with(script: &str, url: &str, own: RunSettings, meanwhile: impl FnOnce(Arc<RunShared>) + Send) -> Ended {
     let RunSettings { script, env, .. } = settings(of_text(script), None, url, None);
-    run_settings(RunSettings { script, env, ..own }, |_| {})
+    run_settings(RunSettings { script, env, ..own }, meanwhile)
 }
 
 fn run_settings(settings: RunSettings, meanwhile: impl FnOnce(Arc<RunShared>) + Send) -> Ended {

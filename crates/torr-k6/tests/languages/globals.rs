@@ -48,15 +48,27 @@ fn open_reads_relative_to_the_module_that_runs() {
         (
             "main.js",
             "import { helper, top } from './lib/help.js';
-             const own = [open('lib/data.txt'), helper('lib/data.txt'), open(import.meta.resolve('./lib/data.txt'))];
+             const required = require('./lib/required.js');
+             const own = [open('lib/data.txt'), helper('lib/data.txt'), open(import.meta.resolve('./lib/data.txt')),
+                 required.top, required.later('lib/data.txt'), open('lib/data.txt')];
              const bytes = Array.from(new Uint8Array(open('./lib/data.txt', 'b')));
              export default () => ({ own, top, bytes });",
         ),
+        // The folder of a module that is required is the base until it is evaluated, however it ends.
+        (
+            "lib/required.js",
+            "try { require('./throws.js'); } catch (error) { if (error.message !== 'as it must') throw error; }
+             module.exports = { top: require('./inner/again.js').top + open('data.txt'), later: (name) => open(name) };",
+        ),
+        ("lib/throws.js", "throw new Error('as it must');"),
+        ("lib/inner/again.js", "exports.top = open('../data.txt') + open('./more.txt');"),
+        ("lib/inner/more.txt", "more"),
         ("lib/help.js", "export const helper = (name) => open(name); export const top = open('./data.txt');"),
         ("lib/data.txt", "data"),
     ])
     .unwrap();
-    let expected = r#"{"own":["data","data","data"],"top":"data","bytes":[100,97,116,97]}"#;
+    let expected =
+        r#"{"own":["data","data","data","datamoredata","data","data"],"top":"data","bytes":[100,97,116,97]}"#;
     assert_eq!(script.run(0).result.unwrap(), expected);
     script.program.seal();
     assert_eq!(script.run(1).result.unwrap(), expected);

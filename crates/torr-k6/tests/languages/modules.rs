@@ -125,7 +125,7 @@ fn names_that_mean_nothing_are_named_with_their_position() {
     let cases = [
         ("import x from 'lodash';", "packages of npm are not supported"),
         ("import x from 'k6/nothing';", "no such built-in module"),
-        ("import x from 'k6/x/faker';", "extensions of k6 are not supported"),
+        ("import x from 'k6/x/faker';", "this extension of k6 is not supported"),
         ("import x from 'http://a.test/x.js';", "use https instead"),
         ("import x from './missing.js';", "no such file"),
         ("import x from 'https://a.test/x.js';", "cannot fetch 'https://a.test/x.js'"),

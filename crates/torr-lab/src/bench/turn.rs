@@ -3,7 +3,7 @@
 use super::instructions::Instructions;
 use super::server::Server;
 use crate::block::{InvalidReason, Turn};
-use crate::metric::Metric;
+use crate::metric::{Metric, Times};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_doctor::Halt;
@@ -84,7 +84,8 @@ pub fn measure(
     put(Metric::Throughput, Some(most.result.good_rps()));
     put(Metric::Errors, Some(failed_share(&fixed.result)));
     for metric in Metric::ALL {
-        put(metric, metric.quantile().and_then(|share| latency.quantile(share)).map(|us| us as f64));
+        let share = metric.percentile().filter(|(times, _)| *times == Times::Responses).map(|(_, share)| share);
+        put(metric, share.and_then(|share| latency.quantile(share)).map(|us| us as f64));
     }
     turn.mean_us = (latency.count() > 0).then(|| latency.sum() / latency.count() as f64);
     Ok(Measured { turn, latency })
@@ -132,15 +133,19 @@ pub fn failed_share(run: &RunResult) -> f64 {
     run.errors.total() as f64 / ended.max(1) as f64
 }
 
-/// Returns the server's CPU time in microseconds for each response, those of the warm-up included.
+/// Returns the server's CPU time in microseconds for each response, those of the warm-up included, or for each event of streams. The events
+/// of a warm-up are not known.
 fn cpu_us(seen: &Signals, run: &RunResult) -> Option<f64> {
-    let responses = run.requests + run.warmup.map_or(0, |warmup| warmup.requests);
+    let units = match (&run.streams, run.warmup) {
+        (Some(_), Some(_)) => return None,
+        (_, warmup) => run.units() + warmup.map_or(0, |warmup| warmup.requests.saturating_sub(warmup.carried)),
+    };
     let processes: f64 = seen.processes.iter().map(|process| process.cores * seen.seconds).sum();
     let threads: f64 = seen.threads().map(|thread| thread.cores * seen.seconds).sum();
     // Threads are counted in nanoseconds and processes in ticks; but only processes count threads that have ended.
     let ticks = TICKS_S * seen.processes.len() as f64;
     let seconds = if (processes - threads).abs() <= ticks { threads } else { processes };
-    (responses > 0 && seconds >= LEAST_CPU_S).then(|| seconds * 1e6 / responses as f64)
+    (units > 0 && seconds >= LEAST_CPU_S).then(|| seconds * 1e6 / units as f64)
 }
 
 /// Returns whether a run kept its fixed rate, as a closed loop always does.

@@ -25,9 +25,13 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, view: &View, theme: &Theme) {
     let percentiles = if area.width < WIDE { 3 } else { 4 };
     let times = LABEL + percentiles as u16 * TIME;
     let [left, right] = Layout::horizontal([Constraint::Length(times), Constraint::Min(0)]).spacing(2).areas(area);
-    let header = ["response time", "p50", "p90", "p99", "p99.9"];
+    let timed = if words::is_of_streams(view) { "event gap" } else { "response time" };
+    let header = [timed, "p50", "p90", "p99", "p99.9"];
     let last = view.progress.as_ref().map(|progress| &progress.latency);
-    let whole = view.result.as_ref().and_then(|result| result.latency_us);
+    let whole = view.result.as_ref().and_then(|result| match &result.streams {
+        Some(streams) => streams.gap_us,
+        None => result.latency_us,
+    });
     let whole = whole.map(|all| [all.p50, all.p90, all.p99, all.p99_9]);
     let rows = [("last second", last.map(quantiles)), ("whole run", whole)];
     let cells = |(name, times): (&'static str, Option<[Option<u64>; 4]>)| {

@@ -60,6 +60,32 @@ fn seconds(seconds: u64, cause: Option<&str>) -> (Progress, RunResult) {
     (last.expect("an interval is complete"), result)
 }
 
+/// Returns what a run of streams hands over after three seconds: 500 events a second, 20 ms apart.
+fn streams() -> (Progress, RunResult) {
+    let mut collector = Collector::new(1, Duration::from_secs(1));
+    let mut last = None;
+    for interval in 0..3 {
+        let mut sample = Sample { open: 10, idle: 900_000_000, ..Sample::default() };
+        let streams = sample.streams.get_or_insert_default();
+        streams.events = 500;
+        streams.gaps.record_many(20_000, 500);
+        last = collector.take(0, interval, &sample, false);
+    }
+    let result = collector.so_far(&RunFacts { duration: Duration::from_secs(3), ..RunFacts::default() });
+    (last.expect("an interval is complete"), result)
+}
+
+#[test]
+fn streams_are_shown_by_their_events() {
+    let mut view = view();
+    let (progress, result) = streams();
+    view.update(progress, Arc::new(result));
+    shows(&view, &["500 events/s", "Gap between events: p99 20.0 ms", "event gap"]);
+    for size in SIZES {
+        assert!(!screen(&view, size).iter().any(|line| line.contains("esponse time")), "{size:?}");
+    }
+}
+
 fn screen(view: &View, (width, height): (u16, u16)) -> Vec<String> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal of memory");
     terminal.draw(|frame| draw(frame, view, &Theme::colours())).expect("memory takes all");

@@ -14,8 +14,8 @@
   // Replaces the parts that have changed, so that what is folded out, selected or focused elsewhere stays.
   const replace = (root, html) => {
     const fresh = new DOMParser().parseFromString(html, "text/html").body;
-    const open = new Set(folds(root).filter(([, details]) => details.open).map(([key]) => key));
-    folds(fresh).forEach(([key, details]) => { details.open = open.has(key); });
+    const states = new Map(folds(root).map(([key, details]) => [key, details.open]));
+    folds(fresh).forEach(([key, details]) => { details.open = states.get(key) ?? details.open; });
     const level = (node) => (node.children.length === 1 ? node.firstElementChild : node);
     const [old, now] = [level(root), level(fresh)];
     if (old.children.length !== now.children.length || old.tagName !== now.tagName) {

@@ -57,10 +57,14 @@ pub fn panel(view: &View, has_ended: bool) -> Markup {
                 @if let Some(changed) = words::changed(view) { p.sub { (changed) } }
             }
             @if let Some(progress) = last {
+                @let is_of_streams = words::is_of_streams(view);
                 dl.figures {
                     @for (name, figure) in [
-                        ("requests/s, last second", rate(progress.rps)),
-                        ("median", words::response_time(progress.latency.quantile(0.5))),
+                        match is_of_streams {
+                            true => ("events/s, last second", rate(progress.events_per_s)),
+                            false => ("requests/s, last second", rate(progress.rps)),
+                        },
+                        (if is_of_streams { "median gap" } else { "median" }, words::response_time(progress.latency.quantile(0.5))),
                         ("99th percentile", words::response_time(progress.latency.quantile(0.99))),
                         ("errors", words::errors(view)),
                     ] { div { dt { (name) } dd { (figure) } } }

@@ -30,16 +30,16 @@ impl OutputPart {
         self.fail_if.iter().flat_map(|rules| rules.iter().cloned()).collect()
     }
 
-    /// Finds what does not fit a run with these entries, none for a URL.
+    /// Finds what does not fit a run with these entries, none for a URL, whose responses are streams of events or not.
     ///
     /// # Errors
     /// With the first such rule or output.
-    pub fn check(&self, entries: &[EntryName]) -> Result<(), String> {
+    pub fn check(&self, entries: &[EntryName], has_streams: bool) -> Result<(), String> {
         if self.files.contains_key(&OutputFile::CsvEntries) && entries.is_empty() {
             return Err("--csv-entries needs a hurl file: a URL has no entries".into());
         }
         let misplaced = |error: MisplacedRuleError| format!("--fail-if {error}");
-        self.rules().iter().try_for_each(|rule| rule.check(entries).map_err(misplaced))
+        self.rules().iter().try_for_each(|rule| rule.check(entries, has_streams).map_err(misplaced))
     }
 
     /// Returns the requested files, each with its flag.

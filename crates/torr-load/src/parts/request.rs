@@ -30,6 +30,14 @@ pub struct RequestPart {
     pub feeder: Option<PathBuf>,
     pub feeder_order: Option<Parsed<Order>>,
     pub no_template: bool,
+    /// Whether messages of WebSockets are binary.
+    pub binary: bool,
+    /// The value that a message of a WebSocket and its response have in common.
+    pub matching: Option<String>,
+    /// The subprotocols that WebSockets offer.
+    pub subprotocols: Vec<String>,
+    /// Whether each message of a WebSocket is compressed by itself.
+    pub no_context_takeover: bool,
     /// Where files come from, which is no setting.
     pub files: FileSource,
 }

@@ -62,7 +62,7 @@ pub const ROWS: &[Setting] = &[
     )
     .help(
         "Take the time of a response from this clock: when the kernel receives it (kernel), or when Torr reads it (user); \
-         auto is kernel in open loops over TCP, and user otherwise",
+         auto is kernel in open loops and for streams, over TCP, and user otherwise",
     )
     .default("auto"),
     setting(Part::Pace, "quick-ack", Kind::Switch, switch!(pace.quick_ack)).help(

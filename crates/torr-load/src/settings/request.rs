@@ -8,6 +8,7 @@ use crate::values::order;
 const ENTRY: &str = "a hurl file has its own requests";
 const HEADER: &str = "add a header line below the request in the file instead";
 const FILES: &str = "pass several hurl files as targets, as in a.hurl=7 b.hurl=1";
+const WEBSOCKETS: &str = "WebSockets are loaded by their URL alone";
 const ORDERS: &[&str] = &["random", "sequence"];
 const BODIES: &[&str] = &["data", "data-raw", "data-binary", "data-urlencode", "json-body", "form"];
 
@@ -107,7 +108,7 @@ pub const ROWS: &[Setting] = &[
         .help("Request a part of the content in bytes, such as 0-99, 500- or -200 (Range)")
         .not_for_sessions(HEADER),
     setting(Part::Request, "compressed", Kind::Switch, switch!(request.compressed))
-        .help("Request responses in gzip, brotli or zstd")
+        .help("Request responses in gzip, brotli or zstd; on a WebSocket offer permessage-deflate, for messages in both directions")
         .not_for_sessions("use 'compressed: true' in [Options] of the file instead"),
     setting(Part::Request, "urls", Kind::Path("FILE"), file!(request.urls))
         .help("Load the URLs in this file too, one per line: '[weight] [METHOD] URL-or-path [body]'; '-' is standard input")
@@ -129,6 +130,27 @@ pub const ROWS: &[Setting] = &[
     setting(Part::Request, "no-template", Kind::Switch, switch!(request.no_template))
         .help("Send '{{seq}}' and other placeholders unchanged")
         .not_for_sessions("a hurl file has variables, not placeholders"),
+    setting(Part::Request, "binary", Kind::Switch, switch!(request.binary))
+        .help("Send binary messages on a WebSocket (ws:// or wss://) instead of text")
+        .not_for_sessions(WEBSOCKETS)
+        .not_for_scripts(WEBSOCKETS),
+    setting(Part::Request, "match", Kind::Text("RULE"), text!(request.matching))
+        .help(
+            "Find the response to each message of a WebSocket by a value that both have, such as 'jsonpath \"$.id\"'; without it \
+             responses come in order",
+        )
+        .not_for_sessions(WEBSOCKETS)
+        .not_for_scripts(WEBSOCKETS),
+    setting(Part::Request, "subprotocol", Kind::Text("NAME"), texts!(request.subprotocols))
+        .times(Times::Many)
+        .help("Offer this subprotocol in the handshake of a WebSocket (Sec-WebSocket-Protocol)")
+        .not_for_sessions(WEBSOCKETS)
+        .not_for_scripts(WEBSOCKETS),
+    setting(Part::Request, "no-context-takeover", Kind::Switch, switch!(request.no_context_takeover))
+        .help("Compress each message of a WebSocket by itself, in both directions, which takes little memory per connection")
+        .needs(&[&["compressed"]])
+        .not_for_sessions(WEBSOCKETS)
+        .not_for_scripts(WEBSOCKETS),
     setting(Part::Script, "script", Kind::Path("FILE"), file!(script))
         .help(
             "Generate the requests with this Lua script: a script of wrk, or one with a function session(user); its arguments follow \

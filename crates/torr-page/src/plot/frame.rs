@@ -4,14 +4,15 @@ use super::WIDTH;
 use super::scale::Scale;
 use maud::{Markup, html};
 
-/// The share of the width that the inner picture takes, in percent; the rest is for direct labels.
-const INNER: f64 = 90.0;
-/// That share where a label has more than four characters.
-const INNER_OF_LONG_LABELS: f64 = 82.0;
+/// The height of a line of text in pixels.
+const LINE: f64 = 16.0;
 /// The height below the inner picture for the labels of the horizontal axis, in pixels.
 const BELOW: f64 = 22.0;
-/// The height above it, in pixels, so that the label of the topmost line fits.
-const ABOVE: f64 = 18.0;
+/// The height above it, in pixels, so that the label of the topmost tick fits.
+const ABOVE: f64 = 10.0;
+
+/// That height where marks have labels.
+const ABOVE_WITH_MARKS: f64 = 24.0;
 
 /// A label at the right end of a line.
 pub struct EndLabel {
@@ -41,41 +42,54 @@ pub struct Frame<'f> {
     pub y_text: fn(f64) -> String,
     /// The labels of lines.
     pub ends: Vec<EndLabel>,
+    /// Points of the horizontal axis that a dashed line marks, each with its label above the plot.
+    pub marks: Vec<(f64, String)>,
 }
 
 impl Frame<'_> {
     /// Returns the plot around the lines, with a table of its figures below.
     pub fn around(&self, lines: &Markup, table: &Markup) -> Markup {
         let Self { title, description, height, .. } = self;
+        // Labels of a low plot would overlap.
+        let room = (height / LINE).floor().max(1.0) as usize;
         let ticks = self.y.ticks();
-        let is_long = self.ends.iter().any(|label| label.text.chars().count() > 4);
-        let inner = if is_long { INNER_OF_LONG_LABELS } else { INNER };
-        // Of many labels a phone shows every second one.
-        let is_spare = |index: usize| self.x_labels.len() > 5 && index % 2 == 1;
-        let top = |figure: f64| ABOVE + (1.0 - self.y.share(figure)) * height;
+        let each = ticks.len().div_ceil(room).max(1);
+        let ticks: Vec<_> = ticks.into_iter().step_by(each).collect();
+        // Of many labels, or of long ones, a phone shows every second one.
+        let longest = self.x_labels.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0);
+        let room = if longest > 5 { 3 } else { 5 };
+        let is_spare = |index: usize| self.x_labels.len() > room && index % 2 == 1;
+        let above = if self.marks.is_empty() { ABOVE } else { ABOVE_WITH_MARKS };
+        let top = |figure: f64| above + (1.0 - self.y.share(figure)) * height;
         html! {
             figure {
                 figcaption { strong { (title) } " " span class="faint" { (description) } }
                 svg class="plot" role="img" aria-label=(format!("{title}: {description}")) width="100%"
-                    height=(format!("{:.0}", height + ABOVE + BELOW)) {
+                    height=(format!("{:.0}", height + above + BELOW)) {
                     title { (title) }
                     desc { (description) }
                     @for tick in &ticks {
-                        line class="grid" x1="0" x2=(percent(inner)) y1=(pixels(top(*tick))) y2=(pixels(top(*tick))) {}
+                        line class="grid" x1="0" x2="100%" y1=(pixels(top(*tick))) y2=(pixels(top(*tick))) {}
                     }
-                    svg x="0" y=(pixels(ABOVE)) width=(percent(inner)) height=(pixels(*height))
+                    svg x="0" y=(pixels(above)) width="100%" height=(pixels(*height))
                         viewBox=(format!("0 0 {WIDTH} {height}")) preserveAspectRatio="none" overflow="visible" {
                         (lines)
                     }
+                    @for (figure, label) in &self.marks {
+                        @let x = percent(self.x.share(*figure) * 100.0);
+                        line class="rule" x1=(x) x2=(x) y1=(pixels(above - 6.0)) y2=(pixels(above + height)) {}
+                        text class=(anchor(self.x.share(*figure), false)) x=(x) y=(pixels(above - 10.0)) { (label) }
+                    }
+                    // What is left and right of the picture lies in the margins that the style sheet gives it.
                     @for tick in &ticks {
-                        text class="tick" x="0" y=(pixels(top(*tick) - 4.0)) { ((self.y_text)(*tick)) }
+                        text class="tick last" x="-8" y=(pixels(top(*tick) + 4.0)) { ((self.y_text)(*tick)) }
                     }
                     @for (index, (figure, label)) in self.x_labels.iter().enumerate() {
-                        text class=(anchor(self.x.share(*figure), is_spare(index))) x=(percent(self.x.share(*figure) * inner))
-                            y=(pixels(ABOVE + height + 16.0)) { (label) }
+                        text class=(anchor(self.x.share(*figure), is_spare(index))) data-at=(format!("{:.4}", self.x.share(*figure))) x=(percent(self.x.share(*figure) * 100.0))
+                            y=(pixels(above + height + 16.0)) { (label) }
                     }
                     @for (label, y) in self.spread(top) {
-                        text class=(format!("end {}", label.class)) x=(percent(inner + 0.8)) y=(pixels(y)) { (label.text) }
+                        text class=(format!("end {}", label.class)) x="100%" dx="6" y=(pixels(y)) { (label.text) }
                     }
                 }
                 (table)

@@ -40,8 +40,24 @@ struct Column {
     counts: BTreeMap<u64, f64>,
 }
 
+/// The words of a map: its title, and what it counts by what.
+#[derive(Debug, Clone, Copy)]
+pub struct Words {
+    /// The title.
+    pub title: &'static str,
+    /// What is counted.
+    pub counted: &'static str,
+    /// The time by which it is counted.
+    pub by: &'static str,
+}
+
+/// The words of a map of response times.
+pub const RESPONSES: Words = Words { title: "Response times", counted: "requests", by: "response time" };
+/// The words of a map of the gaps of streams.
+pub const GAPS: Words = Words { title: "Gaps between events", counted: "gaps", by: "length" };
+
 /// Returns the map with its table; nothing for fewer than two intervals.
-pub fn map(intervals: &[Interval], x: Scale, x_labels: Vec<(f64, String)>) -> Markup {
+pub fn map(words: Words, intervals: &[Interval], x: Scale, x_labels: Vec<(f64, String)>) -> Markup {
     if intervals.len() < 2 {
         return html! {};
     }
@@ -51,17 +67,18 @@ pub fn map(intervals: &[Interval], x: Scale, x_labels: Vec<(f64, String)>) -> Ma
     let tenth = |us: f64, round: fn(f64) -> f64| 10f64.powf(round(us.log10()));
     let y = Scale::Log(tenth(*least as f64, f64::floor), tenth(*most as f64 * RATIO, f64::ceil));
     let frame = Frame {
-        title: "Response times",
-        description: "share of each interval's requests by response time; darker is more".into(),
+        title: words.title,
+        description: format!("share of each interval's {} by {}; darker is more", words.counted, words.by),
         height: HEIGHT,
         x,
         x_labels,
         y,
         y_text: time_tick,
         ends: Vec::new(),
+        marks: Vec::new(),
     };
     let cells = html! { @for (level, path) in cells(&columns, &steps, x, y) { path class=(format!("heat h{level}")) d=(path) {} } };
-    frame.around(&cells, &html! { (legend()) (table(&merged(intervals, TABLE), &steps)) })
+    frame.around(&cells, &html! { (legend(words)) (table(words, &merged(intervals, TABLE), &steps)) })
 }
 
 /// Returns at most so many columns, each of as many neighbouring intervals.
@@ -108,23 +125,24 @@ fn cells(columns: &[Column], steps: &BTreeSet<u64>, x: Scale, y: Scale) -> BTree
     paths
 }
 
-fn legend() -> Markup {
+fn legend(words: Words) -> Markup {
     let names = ["less than 0.1%", "0.1%", "1%", "5%", "20% or more"];
     html! {
-        p.sub.heat-legend aria-hidden="true" {
+        p.sub.legend aria-hidden="true" {
             @for (level, name) in names.into_iter().enumerate() {
                 span { svg width="12" height="12" { rect class=(format!("heat h{level}")) width="12" height="12" {} } " " (name) }
             }
-            span { "of an interval's requests" }
+            span { "of an interval's " (words.counted) }
         }
     }
 }
 
-fn table(columns: &[Column], steps: &BTreeSet<u64>) -> Markup {
+fn table(words: Words, columns: &[Column], steps: &BTreeSet<u64>) -> Markup {
+    let Words { counted, by, .. } = words;
     html! {
         details {
-            summary { "Figures as a table: requests by response time" }
-            div.wide tabindex="0" role="group" aria-label="Requests by response time over time" {
+            summary { "Figures as a table: " (counted) " by " (by) }
+            div.wide tabindex="0" role="group" aria-label=(format!("{} over time", words.title)) {
                 table {
                     thead { tr { th scope="col" { "from" } @for column in columns { th scope="col" { "until " (clock(column.to)) } } } }
                     tbody {
@@ -162,7 +180,7 @@ mod tests {
     #[test]
     fn times_of_no_length_and_of_the_longest_are_drawn() {
         let intervals = [interval(0, "0:5 100:3"), interval(1, "100:1 18446744073709551615:1")];
-        let page = map(&intervals, Scale::Linear(0.0, 2.0), vec![]).into_string();
+        let page = map(RESPONSES, &intervals, Scale::Linear(0.0, 2.0), vec![]).into_string();
         assert!(page.contains("<th scope=\"row\">1 us</th>") && !page.contains("NaN"), "{page}");
         assert!(page.matches("class=\"tick\"").count() < 30, "{page}");
     }

@@ -24,6 +24,18 @@ pub fn interval([low, high]: [f64; 2], margin: f64, most: f64, class: &str) -> M
     }
 }
 
+/// Returns the axis above intervals: no change in the middle, and `most` at both ends.
+pub fn axis(most: f64) -> Markup {
+    let most = if most.is_finite() && most > 0.0 { most } else { 1.0 };
+    html! {
+        svg class="axis" width="100%" height="14" aria-hidden="true" {
+            text class="tick" x="0" y="11" { (format!("-{:.0}%", most * 100.0)) }
+            text class="tick middle" x="50%" y="11" { "0%" }
+            text class="tick last" x="100%" y="11" { (format!("+{:.0}%", most * 100.0)) }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -46,10 +46,32 @@ impl Counts {
         });
         found.or(self.0.last()).map_or(0.0, |(time, _)| *time)
     }
+
+    /// Returns a percentile, by its share, of counts that are steps of a decade; `None` where fewer than five samples are slower.
+    pub fn percentile(&self, share: f64) -> Option<f64> {
+        (self.total() * (1.0 - share) >= 5.0).then(|| self.at(share))
+    }
 }
 
-/// Returns the plot of one or several distributions, each with its name.
+/// The words of a plot.
+#[derive(Debug, Clone, Copy)]
+pub struct Words {
+    /// The title.
+    pub title: &'static str,
+    /// The name of the times.
+    pub name: &'static str,
+    /// What a tenth as many of do with each step to the right.
+    pub slower: &'static str,
+}
+
+/// Returns the plot of response times: one or several distributions, each with its name.
 pub fn plot(distributions: &[(String, Counts)]) -> Option<Markup> {
+    let words = Words { title: "Response time by percentile", name: "response time", slower: "requests are slower" };
+    titled(words, distributions)
+}
+
+/// Returns the plot of one or several distributions of other times.
+pub fn titled(words: Words, distributions: &[(String, Counts)]) -> Option<Markup> {
     let samples = distributions.iter().map(|(_, counts)| counts.total()).fold(0.0, f64::max);
     if samples < 2.0 {
         return None;
@@ -74,16 +96,23 @@ pub fn plot(distributions: &[(String, Counts)]) -> Option<Markup> {
     let lines = html! {
         @for ((_, columns), class) in drawn.iter().zip(CLASSES) { (line(columns, x, y, height, class)) }
     };
+    // Names that a label has no room for stand in a legend, by letters.
+    let has_letters = distributions.len() > 1 && distributions.iter().any(|(name, _)| short(name).ends_with('…'));
     let end = |((name, columns), class): (&(&String, Vec<Column>), &'static str)| EndLabel {
-        text: if distributions.len() == 1 { String::new() } else { short(name) },
+        text: match distributions {
+            [_] => String::new(),
+            _ if has_letters => letter(class).into(),
+            _ => short(name),
+        },
         figure: columns.last().map_or(0.0, |column| column.most),
         class,
     };
     let frame = Frame {
-        title: "Response time by percentile",
+        title: words.title,
         description: format!(
-            "{} samples; with each step to the right, a tenth as many requests are slower.",
-            count(distributions.iter().map(|(_, counts)| counts.total()).sum::<f64>() as u64)
+            "{} samples; with each step to the right, a tenth as many {}.",
+            count(distributions.iter().map(|(_, counts)| counts.total()).sum::<f64>() as u64),
+            words.slower
         ),
         height,
         x,
@@ -91,8 +120,26 @@ pub fn plot(distributions: &[(String, Counts)]) -> Option<Markup> {
         y,
         y_text: time_tick,
         ends: drawn.iter().zip(CLASSES).map(end).collect(),
+        marks: Vec::new(),
     };
-    Some(frame.around(&lines, &table(distributions)))
+    let below = html! { @if has_letters { (legend(distributions)) } (table(distributions)) };
+    Some(frame.around(&lines, &below))
+}
+
+/// Returns the letter of a class of lines.
+fn letter(class: &'static str) -> &'static str {
+    CLASSES.iter().position(|one| *one == class).and_then(|at| ["A", "B", "C", "D", "E", "F"].get(at)).unwrap_or(&"?")
+}
+
+/// Returns the names of the lines by their letters.
+fn legend(distributions: &[(String, Counts)]) -> Markup {
+    html! {
+        p.sub.legend {
+            @for ((name, _), class) in distributions.iter().zip(CLASSES) {
+                span { strong class=(format!("name {class}")) { (letter(class)) } " " (name) }
+            }
+        }
+    }
 }
 
 /// Returns as much of a file's name as a label has room for.
@@ -111,7 +158,7 @@ fn labels(nines: f64) -> Vec<(f64, String)> {
 fn table(distributions: &[(String, Counts)]) -> Markup {
     let shares = [0.0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999].map(|share| (share, name_of(share)));
     html! {
-        details {
+        details open {
             summary { "Figures as a table" }
             div class="wide" tabindex="0" role="group" aria-label="Percentiles" {
                 table {

@@ -47,17 +47,20 @@ impl Scale {
             Self::Log(from, to) if !(from > 0.0 && to.is_finite()) => Vec::new(),
             Self::Log(from, to) => {
                 let decades = from.log10().floor() as i32..=to.log10().floor() as i32;
-                decades.map(|decade| 10f64.powi(decade)).filter(|tick| *tick >= from * 0.999).collect()
+                // Few decades have ticks between them.
+                let steps: &[f64] = if to / from < 150.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+                let ticks = decades.flat_map(|decade| steps.iter().map(move |step| step * 10f64.powi(decade)));
+                ticks.filter(|tick| (from * 0.999..=to * 1.001).contains(tick)).collect()
             }
         }
     }
 }
 
-/// Returns 1, 2 or 5 times a power of ten, so that `span` has about `count` steps.
+/// Returns 1, 2, 2.5 or 5 times a power of ten, so that `span` has about `count` steps.
 fn round_step(span: f64, count: f64) -> f64 {
     let rough = (span / count).max(f64::MIN_POSITIVE);
     let decade = 10f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0].into_iter().find(|step| step * decade >= rough * 0.999);
+    let step = [1.0, 2.0, 2.5, 5.0].into_iter().find(|step| step * decade >= rough * 0.999);
     step.unwrap_or(10.0) * decade
 }
 
@@ -68,8 +71,9 @@ mod tests {
     #[test]
     fn ticks_are_round_and_within_the_axis() {
         assert_eq!(Scale::from_zero(37.0).ticks(), [0.0, 10.0, 20.0, 30.0, 40.0]);
-        assert_eq!(Scale::from_zero(0.0).ticks(), [0.0, 0.5, 1.0]);
+        assert_eq!(Scale::from_zero(0.0).ticks(), [0.0, 0.25, 0.5, 0.75, 1.0]);
         assert_eq!(Scale::of_times(17.0, 39_039.0).ticks(), [10.0, 100.0, 1000.0, 10_000.0]);
+        assert_eq!(Scale::Log(100.0, 1500.0).ticks(), [100.0, 200.0, 500.0, 1000.0]);
         assert_eq!(Scale::of_times(90.0, 110.0), Scale::Linear(0.0, 150.0));
         for (from, to) in [(0.0, 10.0), (1.0, f64::INFINITY), (f64::NAN, 1.0)] {
             assert!(Scale::Log(from, to).ticks().is_empty(), "{from} to {to} have no decades");

@@ -4,7 +4,10 @@ use torr_report::human::{count, micros, rate};
 
 /// Returns the text of a count or a rate: `0`, `0.5`, `20,000`.
 pub fn count_tick(figure: f64) -> String {
-    if (figure - figure.round()).abs() < 1e-9 { count(figure.abs().round() as u64) } else { rate(figure) }
+    if (figure - figure.round()).abs() < 1e-9 {
+        return count(figure.abs().round() as u64);
+    }
+    without_zeros(&rate(figure)).to_owned()
 }
 
 /// Returns the text of a time in microseconds: `0`, `100 us`, `20 ms`.
@@ -14,11 +17,20 @@ pub fn time_tick(us: f64) -> String {
     }
     let text = micros(us);
     match text.split_once(' ') {
-        Some((number, unit)) if number.contains('.') => {
-            format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
-        }
-        _ => text,
+        Some((number, unit)) => format!("{} {unit}", without_zeros(number)),
+        None => text,
     }
+}
+
+/// Returns a number without the zeros at the end of its fraction.
+fn without_zeros(number: &str) -> &str {
+    if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
+}
+
+/// Returns the text of a share: `0%`, `0.5%`, `20%`.
+pub fn percent_tick(share: f64) -> String {
+    let hundredths = (share * 1e4).round() / 100.0;
+    format!("{hundredths}%")
 }
 
 /// Returns the moments of a run that have a tick, by steps that clocks have. At most six.
@@ -47,7 +59,8 @@ mod tests {
 
     #[test]
     fn ticks_have_no_digits_to_spare() {
-        assert_eq!([0.0, 0.5, 20_000.0].map(count_tick), ["0", "0.500", "20,000"]);
+        assert_eq!([0.0, 0.5, 20_000.0].map(count_tick), ["0", "0.5", "20,000"]);
+        assert_eq!([0.0, 0.005, 0.2].map(percent_tick), ["0%", "0.5%", "20%"]);
         assert_eq!([0.0, 100.0, 10_000.0, 2_500_000.0].map(time_tick), ["0", "100 us", "10 ms", "2.5 s"]);
     }
 

@@ -1,35 +1,19 @@
-//! What makes the figures of a run doubtful, and the thresholds and checks that it had.
+//! What makes the figures of a run doubtful, and the checks that it had.
 
 use crate::fields::{flag, list, number, text};
 use maud::{Markup, html};
 use serde_json::Value;
 use torr_report::human::count;
 
-/// Returns findings of the run's validity that are bad, thresholds and checks.
+/// Returns findings of the run's validity that are bad, and the checks.
 pub fn cautions(value: &Value) -> Markup {
     let findings = list(value, "validity.findings").iter().filter(|finding| !flag(finding, "ok"));
-    let thresholds = list(value, "thresholds");
     let checks = list(value, "checks");
     html! {
         @for finding in findings {
             p.caution {
                 (text(finding, "note").or(text(finding, "what")).unwrap_or_default())
                 @if let Some(advice) = text(finding, "advice") { "; " (advice) }
-            }
-        }
-        @if !thresholds.is_empty() {
-            h2 { "Thresholds" }
-            table {
-                thead { tr { th { "fails if" } th { "measured" } th { "outcome" } } }
-                tbody {
-                    @for threshold in thresholds {
-                        tr {
-                            td.words { (text(threshold, "rule").unwrap_or_default()) }
-                            td { (text(threshold, "measured").unwrap_or("unknown")) }
-                            (outcome(flag(threshold, "failed")))
-                        }
-                    }
-                }
             }
         }
         @if !checks.is_empty() {
@@ -49,9 +33,4 @@ pub fn cautions(value: &Value) -> Markup {
             }
         }
     }
-}
-
-/// Returns a cell that says whether something failed.
-pub fn outcome(failed: bool) -> Markup {
-    html! { @if failed { td.bad { "failed" } } @else { td.good { "kept" } } }
 }

@@ -3,7 +3,7 @@
 use super::figures::failures;
 use super::published::published;
 use crate::fields::{field, flag, list, number, text};
-use crate::plot::bar::bar;
+use crate::plot::bar::{bar_with_range, range_words};
 use crate::plot::percentiles::{CLASSES, Counts, plot};
 use maud::{Markup, html};
 use serde_json::Value;
@@ -43,7 +43,9 @@ pub fn demo(value: &Value) -> Markup {
 }
 
 fn table(rows: &[&Value], first: &str) -> Markup {
-    let most = rows.iter().filter_map(|row| number(row, "run.rps")).fold(0.0, f64::max);
+    let figures =
+        |row: &&Value| number(row, "run.rps").into_iter().chain(rounds(row).into_iter().flatten()).collect::<Vec<_>>();
+    let most = rows.iter().flat_map(figures).fold(0.0, f64::max);
     let time = |row: &Value, name: &str| number(row, &format!("run.latency_us.{name}")).map_or("–".into(), micros);
     html! {
         div.wide tabindex="0" role="group" aria-label=(format!("Throughput by {first}")) {
@@ -60,8 +62,8 @@ fn table(rows: &[&Value], first: &str) -> Markup {
                         tr {
                             th scope="row" { (text(row, "name").unwrap_or_default()) }
                             td { (number(row, "run.rps").map_or("–".into(), rate)) }
-                            td.drawn { (bar(number(row, "run.rps").unwrap_or(0.0) / most, if flag(row, "keep_alive") { "a" } else { "b" })) }
-                            td { (range(row)) }
+                            td.drawn { (bar_with_range(number(row, "run.rps").unwrap_or(0.0), rounds(row), most, if flag(row, "keep_alive") { "a" } else { "b" })) }
+                            td { (range_words(rounds(row))) }
                             td { (time(row, "p50")) } td { (time(row, "p99")) }
                             td { (field(row, "run").map_or("–".into(), |run| count(failures(run) as u64))) }
                             td.left { (text(row, "run.verdict.factor").unwrap_or("–")) }
@@ -75,11 +77,9 @@ fn table(rows: &[&Value], first: &str) -> Markup {
 }
 
 /// Returns the smallest and the largest throughput of the rounds.
-fn range(row: &Value) -> String {
-    match list(row, "rps_range") {
-        [least, most] => [least, most].map(|rps| rps.as_f64().map_or("–".into(), rate)).join(" to "),
-        _ => "–".into(),
-    }
+fn rounds(row: &Value) -> Option<[f64; 2]> {
+    let [least, most] = list(row, "rps_range") else { return None };
+    Some([least.as_f64()?, most.as_f64()?])
 }
 
 /// Returns the figures of other systems.

@@ -1,6 +1,6 @@
 //! The distribution of response times.
 
-use crate::fields::{number, text};
+use crate::fields::{has_streams, number, text};
 use crate::plot::percentiles::{Counts, plot};
 use maud::{Markup, html};
 use serde_json::Value;
@@ -19,8 +19,12 @@ pub const PERCENTILES: [(&str, &str); 9] = [
     ("max", "most"),
 ];
 
-/// Returns the plot of the histogram, or a table of percentiles for results that have none.
+/// Returns the plot of the histogram, or a table of percentiles for results that have none. The lengths of streams are by design, and have
+/// no plot.
 pub fn distribution(value: &Value) -> Markup {
+    if has_streams(value) {
+        return html! {};
+    }
     let counts = text(value, "latency_histogram").and_then(Counts::parse);
     let drawn = counts.and_then(|counts| plot(&[("response time".into(), counts)]));
     let known: Vec<_> = PERCENTILES

@@ -26,6 +26,16 @@ pub fn errors(value: &Value) -> Markup {
                     }
                 }
             }
+            @if let Some(calls) = field(value, "grpc").and_then(Value::as_object) {
+                table {
+                    thead { tr { th { "gRPC status" } th { "calls" } } }
+                    tbody {
+                        @for (status, calls) in calls {
+                            tr { td { (printable(status)) } td { (count(calls.as_u64().unwrap_or(0))) } }
+                        }
+                    }
+                }
+            }
             @if !causes.is_empty() {
                 table {
                     thead { tr { th { "cause" } th { "kind" } th { "side" } th { "count" } } }

@@ -21,7 +21,7 @@ pub fn ladder(value: &Value) -> Markup {
     };
     let mut rungs: Vec<_> = list(value, "figures.ladder").iter().filter_map(rung).collect();
     rungs.sort_by(|a, b| a.connections.total_cmp(&b.connections));
-    drawn(&rungs, None, None)
+    drawn(&rungs, None, None, number(value, "figures.null_rps"))
 }
 
 /// Returns the trail.

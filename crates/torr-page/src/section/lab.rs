@@ -2,7 +2,7 @@
 
 use super::published::published;
 use crate::fields::{field, list, number, text, texts};
-use crate::plot::bar::bar;
+use crate::plot::bar::{bar_with_range, range_words};
 use maud::{Markup, html};
 use serde_json::Value;
 use torr_report::human::{micros, percent, rate};
@@ -48,7 +48,9 @@ fn level(line: &Value, subjects: &[&str]) -> Markup {
     let rps = |cell: &Value| number(cell, "measured.rps");
     let mut cells: Vec<_> = subjects.iter().zip(list(line, "cells")).filter(|(_, cell)| rps(cell).is_some()).collect();
     cells.sort_by(|(_, a), (_, b)| rps(b).unwrap_or(0.0).total_cmp(&rps(a).unwrap_or(0.0)));
-    let most = cells.first().and_then(|(_, cell)| rps(cell)).unwrap_or(0.0);
+    let most = cells.iter().flat_map(|(_, cell)| rps(cell).into_iter().chain(rounds(cell).into_iter().flatten()));
+    let most = most.fold(0.0, f64::max);
+    let fastest = cells.first().map(|(_, cell)| *cell);
     let name = text(line, "level").unwrap_or_default();
     let time = |cell: &Value, path: &str| number(cell, path).map_or("–".into(), micros);
     html! {
@@ -60,6 +62,7 @@ fn level(line: &Value, subjects: &[&str]) -> Markup {
                         thead {
                             tr {
                                 th scope="col" { "subject" } th scope="col" { "responses/s" } td {} th scope="col" { "range" }
+                                th scope="col" { "to the fastest" }
                                 th scope="col" { "p99" } th scope="col" { "CPU per response" } th.left scope="col" { "limited by" }
                             }
                         }
@@ -68,8 +71,9 @@ fn level(line: &Value, subjects: &[&str]) -> Markup {
                                 tr {
                                     th scope="row" { (subject) }
                                     td { (figure(cell)) }
-                                    td.drawn { (bar(rps(cell).unwrap_or(0.0) / most, if is_doubtful(cell) { "f" } else { "a" })) }
-                                    td { (range(cell)) }
+                                    td.drawn { (bar_with_range(rps(cell).unwrap_or(0.0), rounds(cell), most, if is_doubtful(cell) { "f" } else { "a" })) }
+                                    td { (range_words(rounds(cell))) }
+                                    td { (behind(cell, fastest)) }
                                     td { (time(cell, "measured.p99_us")) } td { (time(cell, "measured.cpu_us")) }
                                     td.left { (limit(cell)) }
                                 }
@@ -94,10 +98,21 @@ fn figure(cell: &Value) -> String {
 }
 
 /// Returns the smallest and the largest rate of several rounds.
-fn range(cell: &Value) -> String {
-    let of = |name: &str| number(cell, &format!("measured.{name}")).map(rate);
-    match (number(cell, "measured.rounds"), of("least_rps"), of("most_rps")) {
-        (Some(rounds), Some(least), Some(most)) if rounds > 1.0 => format!("{least} to {most}"),
+fn rounds(cell: &Value) -> Option<[f64; 2]> {
+    let of = |name: &str| number(cell, &format!("measured.{name}"));
+    of("rounds").filter(|rounds| *rounds > 1.0)?;
+    Some([of("least_rps")?, of("most_rps")?])
+}
+
+/// Returns how much slower a cell is than the fastest; ranges that overlap do not tell.
+fn behind(cell: &Value, fastest: Option<&Value>) -> String {
+    let Some(fastest) = fastest.filter(|fastest| !std::ptr::eq(*fastest, cell)) else { return "–".into() };
+    match (rounds(cell), rounds(fastest)) {
+        (Some([_, most]), Some([least, _])) if most >= least => "cannot tell".into(),
+        (Some(_), Some(_)) => {
+            let of = |cell| number(cell, "measured.rps");
+            of(cell).zip(of(fastest)).map_or("–".into(), |(one, best)| format!("{:+.0}%", (one / best - 1.0) * 100.0))
+        }
         _ => "–".into(),
     }
 }

@@ -3,6 +3,7 @@
 use crate::fields::{flag, list, number};
 use crate::plot::WIDTH;
 use crate::plot::bar::bar;
+use crate::plot::dots::dots;
 use crate::plot::envelope::Column;
 use crate::plot::frame::{EndLabel, Frame};
 use crate::plot::line::{line, path};
@@ -40,14 +41,18 @@ pub fn ladder(value: &Value) -> Markup {
         let [lambda, sigma, kappa] = ["lambda", "sigma", "kappa"].map(|name| number(value, &format!("fit.{name}")));
         Some((lambda?, sigma?, kappa?))
     });
-    drawn(&rungs, fit.flatten(), number(value, "knee"))
+    drawn(&rungs, fit.flatten(), number(value, "knee"), None)
 }
 
-/// Returns the plot and the table of a ladder; nothing for fewer than two rungs.
-pub fn drawn(rungs: &[Rung], fit: Option<(f64, f64, f64)>, knee: Option<f64>) -> Markup {
+/// Returns the plot and the table of a ladder; nothing for fewer than two rungs. `null` is the throughput of a service that does
+/// nothing, which bounds what can be measured.
+pub fn drawn(rungs: &[Rung], fit: Option<(f64, f64, f64)>, knee: Option<f64>, null: Option<f64>) -> Markup {
     let [first, .., last] = rungs else { return html! {} };
     let most = rungs.iter().map(|rung| rung.per_s).fold(0.0, f64::max);
-    let (x, y) = (Scale::Log(first.connections, last.connections.max(first.connections * 2.0)), Scale::from_zero(most));
+    // A bound far above would leave no room for the curve.
+    let bound = null.filter(|bound| *bound > 0.0 && *bound < 3.0 * most);
+    let x = Scale::Log(first.connections, last.connections.max(first.connections * 2.0));
+    let y = Scale::from_zero(most.max(bound.unwrap_or(0.0)));
     let height = 220.0;
     let column = |x, figure| Column { x, least: figure, most: figure };
     let measured: Vec<_> = rungs.iter().map(|rung| column(rung.connections, rung.per_s)).collect();
@@ -60,25 +65,33 @@ pub fn drawn(rungs: &[Rung], fit: Option<(f64, f64, f64)>, knee: Option<f64>) ->
     });
     let knee = knee.filter(|knee| (first.connections..=last.connections).contains(knee));
     let lines = html! {
-        @if let Some(knee) = knee {
-            path.rule d=(path([(x.share(knee) * WIDTH, 0.0), (x.share(knee) * WIDTH, height)].into_iter())) {}
-        }
         @if !fitted.is_empty() { (line(&fitted, x, y, height, "f")) }
+        @if let Some(bound) = bound {
+            @let level = (1.0 - y.share(bound)) * height;
+            path.rule d=(path([(0.0, level), (WIDTH, level)].into_iter())) {}
+        }
         (line(&measured, x, y, height, "a"))
+        (dots(&rungs.iter().map(|rung| (rung.connections, rung.per_s)).collect::<Vec<_>>(), x, y, height, "a"))
     };
     let mut ends = vec![EndLabel { text: "measured".into(), figure: last.per_s, class: "a" }];
     ends.extend(fitted.last().map(|end| EndLabel { text: "fit".into(), figure: end.most, class: "f" }));
-    // Labels for every rung would overlap on a phone.
-    let step = rungs.len().div_ceil(7);
+    ends.extend(bound.map(|bound| EndLabel { text: "bound".into(), figure: bound, class: "f" }));
+    // Labels of more rungs than these would overlap.
+    let step = rungs.len().div_ceil(12);
     let x_labels = rungs.iter().rev().step_by(step).map(|rung| (rung.connections, rung.connections.to_string()));
     let mut x_labels: Vec<_> = x_labels.collect();
     x_labels.reverse();
     let mut description = "requests per second in a closed loop".to_owned();
-    if let Some(knee) = knee {
-        description += &format!("; the knee is at about {knee:.0} (dashed)");
+    match (null, bound) {
+        (_, Some(_)) => description += "; a service that does nothing reaches the bound (dashed)",
+        (Some(null), None) if null > 0.0 => {
+            description += &format!("; a service that does nothing reaches {}/s", rate(null));
+        }
+        _ => {}
     }
-    let frame =
-        Frame { title: "Throughput by connections", description, height, x, x_labels, y, y_text: count_tick, ends };
+    let title = "Throughput by connections";
+    let marks = knee.map(|knee| (knee, format!("knee {knee:.0}"))).into_iter().collect();
+    let frame = Frame { title, description, height, x, x_labels, y, y_text: count_tick, ends, marks };
     html! { section { h2 { "By connections" } (frame.around(&lines, &table(rungs, most, fit))) } }
 }
 

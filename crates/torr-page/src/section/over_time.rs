@@ -1,128 +1,93 @@
 //! Throughput, percentiles, errors and CPU time over time, one below the other on the same axis.
 
+mod cpu;
+mod due;
+pub mod point;
+pub mod time;
+mod times;
+
 use super::steering::{moments as steered_at, steering};
-use crate::fields::{list, number, text};
-use crate::plot::WIDTH;
+use crate::fields::has_streams;
 use crate::plot::envelope::columns;
-use crate::plot::frame::{EndLabel, Frame};
-use crate::plot::heat::{self, Interval};
-use crate::plot::line::{line, path};
-use crate::plot::percentiles::Counts;
+use crate::plot::heat;
+use crate::plot::line::line;
 use crate::plot::scale::Scale;
-use crate::plot::tick::{clock, count_tick, moments, time_tick};
+use crate::plot::tick::{clock, count_tick, moments};
 use maud::{Markup, html};
+use point::{Point, points};
 use serde_json::Value;
+use time::{Time, columns_of, ended, most};
 use torr_report::human::{count, micros, percent, rate};
-
-/// A point of the series.
-struct Point {
-    /// The end of the interval in seconds.
-    t: f64,
-    /// The middle of the interval in seconds, where a plot has the point.
-    middle: f64,
-    /// Requests per second within the interval.
-    per_s: f64,
-    errors: f64,
-    p50: Option<f64>,
-    p99: Option<f64>,
-    /// CPU time in cores.
-    generator: Option<f64>,
-    server: Option<f64>,
-    /// The used part of the server's machine.
-    machine: Option<f64>,
-    /// How many requests took how long, and within which time.
-    map: Option<Interval>,
-}
-
-/// A line: its class, its direct label, and its points.
-type Series = (&'static str, &'static str, Vec<(f64, f64)>);
 
 /// Returns the plots of a run's series; nothing for fewer than two points.
 pub fn over_time(value: &Value) -> Markup {
     let mut points = points(value);
     let intervals: Vec<_> = points.iter_mut().filter_map(|point| point.map.take()).collect();
     let [_, .., last] = &points[..] else { return html! {} };
-    let x = Scale::Linear(0.0, last.t);
+    let steered = steered_at(value).into_iter().filter(|moment| *moment <= last.t).collect();
     let x_labels: Vec<_> = moments(last.t).into_iter().map(|t| (t, clock(t))).collect();
-    let plot = |title, description: String, y, y_text, height, series: Vec<Series>| {
-        let drawn: Vec<_> = series.into_iter().map(|(class, name, points)| (class, name, columns(&points))).collect();
-        let at = |moment: f64| path([(x.share(moment) * WIDTH, 0.0), (x.share(moment) * WIDTH, height)].into_iter());
-        let lines = html! {
-            @for moment in steered_at(value).into_iter().filter(|moment| *moment <= last.t) { path.rule d=(at(moment)) {} }
-            @for (class, _, columns) in &drawn { (line(columns, x, y, height, class)) }
-        };
-        let end = |(class, name, columns): &(&'static str, &str, Vec<_>)| EndLabel {
-            text: (*name).to_owned(),
-            figure: columns
-                .last()
-                .map_or(0.0, |column: &crate::plot::envelope::Column| (column.least + column.most) / 2.0),
-            class,
-        };
-        let ends = drawn.iter().filter(|(_, _, columns)| !columns.is_empty()).map(end).collect();
-        Frame { title, description, height, x, x_labels: x_labels.clone(), y, y_text, ends }.around(&lines, &html! {})
+    let time = Time { x: Scale::Linear(0.0, last.t), x_labels: x_labels.clone(), steered };
+    let (counted, map_words) = match has_streams(value) {
+        true => ("events", heat::GAPS),
+        false => ("responses", heat::RESPONSES),
     };
-    let of = |figure: fn(&Point) -> Option<f64>| -> Vec<(f64, f64)> {
-        points.iter().filter_map(|point| Some((point.middle, figure(point)?))).collect()
-    };
-    let (p50, p99) = (of(|point| point.p50), of(|point| point.p99));
-    let times = || p50.iter().chain(&p99).map(|point| point.1);
-    let most_rps = points.iter().map(|point| point.per_s).fold(0.0, f64::max);
-    let most_errors = points.iter().map(|point| point.errors).fold(0.0, f64::max);
-    let y_of_times = Scale::of_times(times().fold(f64::INFINITY, f64::min).max(1.0), times().fold(0.0, f64::max));
-    let (generator, server) = (of(|point| point.generator), of(|point| point.server));
-    let most_cores = generator.iter().chain(&server).map(|point| point.1).fold(0.0, f64::max);
-    let scale = if matches!(y_of_times, Scale::Log(..)) { "on a logarithmic scale" } else { "on a linear scale" };
     html! {
         section data-until=(last.t) {
             h2 { "Over time" }
-            (plot("Throughput", "responses per second".into(), Scale::from_zero(most_rps), count_tick, 140.0,
-                vec![("a", "", of(|point| Some(point.per_s)))]))
-            @if !p50.is_empty() || !p99.is_empty() {
-                (plot("Response time", format!("median and 99th percentile of each interval, {scale}"), y_of_times, time_tick, 180.0,
-                    vec![("a", "p50", p50.clone()), ("b", "p99", p99.clone())]))
-            }
-            @if most_errors > 0.0 {
-                (plot("Errors", "in each interval".into(), Scale::from_zero(most_errors), count_tick, 80.0,
-                    vec![("bad", "", of(|point| Some(point.errors)))]))
-            } @else { p.sub { "No errors in any interval." } }
-            @if generator.len() + server.len() > 1 {
-                (plot("CPU", "CPUs used by the generator (gen) and by the server (srv)".into(), Scale::from_zero(most_cores), count_tick, 100.0,
-                    vec![("c", "gen", generator.clone()), ("d", "srv", server.clone())]))
+            div.plots tabindex="0" role="group" aria-label="Plots over time: arrow keys show each interval, plus and minus a part of the run, Escape the whole" {
+                (throughput(value, counted, &points, &time))
+                (times::times(has_streams(value), &points, &time))
+                (errors(&points, &time))
+                (cpu::cpu(value, &points, &time))
             }
             (steering(value))
-            (table(&points))
-            (heat::map(&intervals, x, x_labels.clone()))
+            (table(counted, &points))
+            (heat::map(map_words, &intervals, time.x, x_labels))
         }
     }
 }
 
-fn points(value: &Value) -> Vec<Point> {
-    let mut before = 0.0;
-    let point = |point: &Value| {
-        let t = number(point, "t")?;
-        let from = std::mem::replace(&mut before, t);
-        let seconds = t - from;
-        let counts = text(point, "latency_histogram").and_then(Counts::parse);
-        Some(Point {
-            t,
-            middle: t - seconds / 2.0,
-            per_s: if seconds > 0.0 { number(point, "requests")? / seconds } else { 0.0 },
-            errors: number(point, "errors").unwrap_or(0.0),
-            p50: number(point, "p50").filter(|time| *time > 0.0),
-            p99: number(point, "p99").filter(|time| *time > 0.0),
-            generator: number(point, "generator_cores"),
-            server: number(point, "server_cores"),
-            machine: number(point, "cpu_share"),
-            map: counts.map(|counts| Interval { from, to: t, counts }),
-        })
+/// Returns the plot of what was reached, and in an open loop of what was due.
+fn throughput(value: &Value, counted: &str, points: &[Point], time: &Time) -> Markup {
+    const HEIGHT: f64 = 140.0;
+    let reached = columns_of(points, |point| Some(point.per_s));
+    let due = columns(&due::due(value, time.x));
+    let axis = (Scale::from_zero(most(&reached).max(most(&due))), count_tick as fn(f64) -> String);
+    let lines = html! {
+        (line(&due, time.x, axis.0, HEIGHT, "f")) (line(&reached, time.x, axis.0, HEIGHT, "a"))
     };
-    list(value, "series").iter().filter_map(point).collect()
+    let mut description = format!("{counted} per second");
+    let mut ends = Vec::new();
+    if !due.is_empty() {
+        description += ", and requests that were due (dashed)";
+        ends.extend(ended("due", "f", &due).into_iter().chain(ended("reached", "a", &reached)));
+    }
+    time.plot(("Throughput", description), axis, HEIGHT, &lines, ends)
+}
+
+/// Returns the plot of errors; a line of text where there are none.
+fn errors(points: &[Point], time: &Time) -> Markup {
+    const HEIGHT: f64 = 80.0;
+    let errors = columns_of(points, |point| Some(point.errors));
+    let most = most(&errors);
+    if most <= 0.0 {
+        return html! { p.sub { "No errors in any interval." } };
+    }
+    let axis = (Scale::from_zero(most), count_tick as fn(f64) -> String);
+    time.plot(
+        ("Errors", "in each interval".into()),
+        axis,
+        HEIGHT,
+        &line(&errors, time.x, axis.0, HEIGHT, "bad"),
+        vec![],
+    )
 }
 
 /// The most rows of the table; more points are shown every so many, and the table says so.
 const ROWS: usize = 600;
 
-fn table(points: &[Point]) -> Markup {
+fn table(counted: &str, points: &[Point]) -> Markup {
+    let per_s = format!("{counted}/s");
     let step = points.len().div_ceil(ROWS).max(1);
     let time = |time: Option<f64>| time.map_or("–".into(), micros);
     let cores = |cores: Option<f64>| cores.map_or("–".into(), |cores| format!("{cores:.2}"));
@@ -138,7 +103,7 @@ fn table(points: &[Point]) -> Markup {
                 table {
                     thead {
                         tr {
-                            @for name in ["until", "responses/s", "errors", "p50", "p99"] { th scope="col" { (name) } }
+                            @for name in ["until", per_s.as_str(), "errors", "p50", "p99"] { th scope="col" { (name) } }
                             @if has_generator { th scope="col" { "CPUs, generator" } }
                             @if has_server { th scope="col" { "CPUs, server" } th scope="col" { "machine" } }
                         }

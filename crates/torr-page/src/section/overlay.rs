@@ -1,6 +1,7 @@
 //! Several results laid over each other.
 
 use super::figures::failures;
+use super::multiples::multiples;
 use crate::document::{Document, Kind};
 use crate::fields::{number, text};
 use crate::plot::bar::bar;
@@ -52,6 +53,7 @@ pub fn overlay(documents: &[Document]) -> Markup {
                 @if let Some(plot) = plot(distributions) { (plot) }
                 @if left_out > 0 { p.sub { "The plot shows the first " (CLASSES.len()) " results." } }
             }
+            (multiples(documents))
         }
     }
 }

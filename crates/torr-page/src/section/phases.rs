@@ -1,23 +1,30 @@
 //! The phases of a request: the time to connect, of the TLS handshake, to the first byte, and all of it.
 
 use super::distribution::PERCENTILES;
-use crate::fields::{field, number};
+use crate::fields::{field, has_streams, number};
 use crate::plot::bar::bar;
 use maud::{Markup, html};
 use serde_json::Value;
 use torr_report::human::micros;
 
 /// The phases with their names.
-const PHASES: [(&str, &str); 4] = [
+const PHASES: [(&str, &str); 5] = [
     ("phases_us.connect", "connect"),
     ("phases_us.tls", "TLS handshake"),
+    ("websocket.handshake_us", "WebSocket handshake"),
     ("phases_us.first_byte", "first byte"),
     ("latency_us", "complete response"),
 ];
 
+/// The phases of a connection.
+const HANDSHAKES: [&str; 3] = ["phases_us.connect", "phases_us.tls", "websocket.handshake_us"];
+
 /// Returns the table of phases with a bar of each mean.
 pub fn phases(value: &Value) -> Markup {
-    let phases: Vec<_> = PHASES.into_iter().filter_map(|(path, name)| Some((name, field(value, path)?))).collect();
+    // Of a stream neither its length nor its header section tells how fast the server is.
+    let is_apt = |path: &str| !has_streams(value) || HANDSHAKES.contains(&path);
+    let phases = PHASES.into_iter().filter(|(path, _)| is_apt(path));
+    let phases: Vec<_> = phases.filter_map(|(path, name)| Some((name, field(value, path)?))).collect();
     let mean = |summary| number(summary, "mean").unwrap_or(0.0);
     let most = phases.iter().map(|(_, summary)| mean(summary)).fold(0.0, f64::max);
     if most <= 0.0 {

@@ -1,7 +1,7 @@
 //! The comparison of two versions: each metric with its interval, and the thresholds.
 
 use crate::fields::{field, flag, list, number, text, texts};
-use crate::plot::interval::interval;
+use crate::plot::interval::{axis, interval};
 use maud::{Markup, html};
 use serde_json::Value;
 use torr_report::human::{bytes, count, micros, percent, rate};
@@ -24,6 +24,8 @@ pub fn versions(value: &Value) -> Markup {
         (low - 1.0).abs().max((high - 1.0).abs()).max(finding.margin)
     };
     let most = findings.iter().map(away).filter(|away| away.is_finite()).fold(0.0, f64::max) * 1.1;
+    // Ends of the axis are whole percents.
+    let most = (most * 100.0).ceil() / 100.0;
     html! {
         section.verdict {
             @if let Some(main) = findings.first() { p.sentence { (name_of(main.name)) " of B, compared with A: " (words(main)) } }
@@ -34,15 +36,17 @@ pub fn versions(value: &Value) -> Markup {
             h2 { "A and B" }
             p.sub { strong { "A " } (text(value, "a").unwrap_or_default()) }
             p.sub { strong { "B " } (text(value, "b").unwrap_or_default()) }
+            @if !findings.is_empty() {
             p.sub { "Bars are 99% intervals of the change from A to B; the grey band in the middle counts as no difference." }
             div.wide tabindex="0" role="group" aria-label="Metrics of both versions" {
                 table {
-                    thead { tr { th scope="col" { "metric" } th scope="col" { "A" } th scope="col" { "B" } th scope="col" { "change" } td {} } }
+                    thead { tr { th scope="col" { "metric" } th scope="col" { "A" } th scope="col" { "B" } th scope="col" { "change" } td.drawn { (axis(most)) } } }
                     tbody {
                         @for finding in &findings { (row(finding, most)) }
                         (means(value))
                     }
                 }
+            }
             }
             (facts(value))
         }
@@ -100,12 +104,18 @@ fn words(finding: &Finding<'_>) -> String {
 fn name_of(metric: &str) -> &str {
     match metric {
         "cpu" => "CPU time per response",
+        "event_cpu" => "CPU time per event",
         "instructions" => "Instructions per response",
         "p50" => "Median response time",
         "p90" => "90th percentile",
         "p99" => "99th percentile",
         "p99_9" => "99.9th percentile",
         "throughput" => "Throughput",
+        "events" => "Events per second",
+        "first_event_p50" => "Median time to the first event",
+        "first_event_p99" => "99th percentile of times to the first event",
+        "gap_p50" => "Median gap between events",
+        "gap_p99" => "99th percentile of gaps",
         "errors" => "Share of errors",
         "memory" => "Memory",
         other => other,
@@ -114,7 +124,7 @@ fn name_of(metric: &str) -> &str {
 
 fn shown(metric: &str, figure: f64) -> String {
     match metric {
-        "throughput" => format!("{}/s", rate(figure)),
+        "throughput" | "events" => format!("{}/s", rate(figure)),
         "errors" => percent(figure),
         "memory" => bytes(figure),
         "instructions" => count(figure.round() as u64),

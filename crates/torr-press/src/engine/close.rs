@@ -175,6 +175,9 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
 
     /// Closes a connection. Its requests, if it has any, wait for the next socket.
     pub(super) fn close(&mut self, index: usize) {
+        if P::HAS_HANDSHAKES {
+            self.send_close(index);
+        }
         let has_tunnel = self.servers.tunnel(self.destination_of(index)).is_some();
         let connection = &mut self.connections[index];
         let Some(socket) = connection.take_socket(&mut self.connector.opening) else { return };
@@ -193,6 +196,17 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             let parked = std::mem::take(&mut connection.cold.parked_slots);
             let user = self.user_of(index);
             (0..parked).for_each(|_| self.slots.release(user as u32));
+        }
+    }
+
+    /// Sends the last bytes of the protocol on a connection that is about to be closed.
+    #[cold]
+    fn send_close(&mut self, index: usize) {
+        if self.connections[index].is_open() {
+            let start = self.batch.out.len();
+            self.connections[index].protocol.close(&mut self.protocol, &mut self.batch.out);
+            self.send_last_bytes(index, start);
+            self.batch.out.truncate(start);
         }
     }
 

@@ -145,7 +145,10 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     #[cold]
     pub(super) fn resume_writing(&mut self, index: usize, now: Nanos) {
         let connection = &mut self.connections[index];
-        if connection.stage() == Some(Stage::Handshaking) && !connection.protocol.is_handshaking() {
+        let is_handshaking = connection.protocol.is_handshaking();
+        if P::HAS_HANDSHAKES {
+            self.upgrade(index, is_handshaking, now);
+        } else if connection.stage() == Some(Stage::Handshaking) && !is_handshaking {
             connection.set_stage(Stage::Open, &mut self.connector.opening);
             connection.cold.ready_at = now;
             if let Some(secured) = connection.protocol.secured() {
@@ -165,6 +168,35 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             return self.close_for_server(index);
         }
         self.write_requests(index, None);
+    }
+
+    /// Begins the stream of a connection whose handshakes are complete: its events, and its end, may come with the handshake's last
+    /// bytes.
+    pub(super) fn begin_stream(&mut self, index: usize, now: Nanos) {
+        let connection = &self.connections[index];
+        if connection.unwritten > 0 && !connection.protocol.is_handshaking() {
+            self.upgrade(index, false, now);
+            self.write_requests(index, None);
+        }
+    }
+
+    /// Notes how far the handshakes of a connection have come: that of TLS, if there is one, and that of the protocol.
+    fn upgrade(&mut self, index: usize, is_handshaking: bool, now: Nanos) {
+        let connection = &mut self.connections[index];
+        if connection.stage() == Some(Stage::Handshaking) {
+            connection.cold.ready_at = connection.cold.established_at;
+            if let Some(secured) = connection.protocol.secured() {
+                self.recorder.secured(secured, now.saturating_sub(connection.cold.established_at));
+                connection.set_stage(Stage::Upgrading, &mut self.connector.opening);
+                connection.cold.ready_at = now;
+            }
+        }
+        if !is_handshaking && matches!(connection.stage(), Some(Stage::Handshaking | Stage::Upgrading)) {
+            connection.set_stage(Stage::Open, &mut self.connector.opening);
+            self.recorder.upgraded(now.saturating_sub(connection.cold.ready_at));
+            connection.cold.ready_at = now;
+            self.connected();
+        }
     }
 
     /// Registers a connection's socket for events.

@@ -49,8 +49,10 @@ pub(super) enum Stage {
     Connecting,
     /// The proxy has been sent a CONNECT.
     Tunnelling,
-    /// The protocol's handshake is in progress.
+    /// A handshake is in progress: that of TLS where there is TLS, otherwise that of the protocol.
     Handshaking,
+    /// The handshake of TLS is complete, that of the protocol within is in progress.
+    Upgrading,
     /// Requests can be sent.
     Open,
 }
@@ -75,7 +77,7 @@ pub(super) struct Cold {
     pub opened_at: Nanos,
     /// When the connection was established.
     pub established_at: Nanos,
-    /// When the connection was ready for requests, after a handshake of TLS.
+    /// When the connection was ready for requests, after all handshakes; while it is upgrading, when that of TLS was complete.
     pub ready_at: Nanos,
     /// The parameters of TLS, where users may park.
     pub tls: Option<Box<NegotiatedTls>>,
@@ -198,7 +200,8 @@ impl<P> Connection<P> {
         // A request that waits for a connection with others waits no less than they do.
         let others_wait = || self.requests.oldest().is_none_or(|oldest| oldest.clock_pending);
         let clock_pending = !is_scheduled && (self.is_open() || others_wait());
-        self.requests.push(InFlightRequest { due, key: 0, clock_pending, in_warmup, is_head: false });
+        let (is_head, is_streaming) = (false, false);
+        self.requests.push(InFlightRequest { due, key: 0, clock_pending, in_warmup, is_head, is_streaming });
         self.unwritten += 1;
     }
 

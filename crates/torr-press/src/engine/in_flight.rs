@@ -16,6 +16,8 @@ pub(super) struct InFlightRequest {
     pub in_warmup: bool,
     /// Whether its method is HEAD, whose response has no content.
     pub is_head: bool,
+    /// Whether its response is a stream that has had an event.
+    pub is_streaming: bool,
 }
 
 /// The requests in flight on one connection, the oldest first.
@@ -41,6 +43,10 @@ impl RequestQueue {
     #[inline]
     pub fn oldest(&self) -> Option<&InFlightRequest> {
         self.first.as_ref()
+    }
+
+    pub fn oldest_mut(&mut self) -> Option<&mut InFlightRequest> {
+        self.first.as_mut()
     }
 
     #[inline]
@@ -85,6 +91,11 @@ impl RequestQueue {
         let more = self.more.as_mut()?;
         let at = more.iter().position(|request| request.key == key)?;
         more.remove(at)
+    }
+
+    /// Returns the request of this key.
+    pub fn of_key(&mut self, key: u32) -> Option<&mut InFlightRequest> {
+        self.iter_mut().find(|request| request.key == key)
     }
 
     /// Returns the request at position `count`, counted from the youngest, which has position 1.
@@ -135,7 +146,7 @@ mod tests {
     use super::*;
 
     fn request(key: u32) -> InFlightRequest {
-        InFlightRequest { due: 0, key, clock_pending: true, in_warmup: false, is_head: false }
+        InFlightRequest { due: 0, key, clock_pending: true, in_warmup: false, is_head: false, is_streaming: false }
     }
 
     fn keys(requests: &RequestQueue) -> Vec<u32> {

@@ -4,12 +4,15 @@ use super::coordinator::Coordinator;
 use super::in_flight::InFlightRequest;
 use crate::plan::Plan;
 use crate::protocol::ReceivedResponse;
+use crate::response::events::{EventArrival, TokenArrival};
 use crate::response::failed::{FailedResponseBuffer, GatheredResponse};
+use std::num::NonZero;
 use std::time::Duration;
 use torr_gauge::collector::FirstResponse;
 use torr_gauge::error_times::ErrorClass;
 use torr_gauge::sessions::SessionCounts;
 use torr_gauge::sockets::{SocketCounters, SocketReading};
+use torr_gauge::streams::{StreamTally, TokenTally};
 use torr_gauge::{Failure, Latency, Sample};
 use torr_net::tls::NegotiatedTls;
 use torr_net::{Nanos, clock};
@@ -78,6 +81,41 @@ pub(super) struct Recorder {
     /// Whether a failed response is still to be kept.
     pub keeps_failed_response: bool,
     failed_response: Option<FailedRequest>,
+}
+
+/// Records the gaps before so many events that have arrived together, at a time. Returns the one before the first of them, unless the
+/// stream begins with it.
+#[inline]
+fn record_gaps(gaps: &mut Latency, before: Option<NonZero<Nanos>>, events: u32, at: Nanos) -> Option<Nanos> {
+    if events > 1 {
+        gaps.record_many(0, u64::from(events - 1));
+    }
+    let gap = at.saturating_sub(before.filter(|_| events > 0)?.get());
+    gaps.record(gap);
+    Some(gap)
+}
+
+/// Records events that have arrived at a time, without their tokens.
+#[inline]
+pub(super) fn record_events(streams: &mut StreamTally, arrival: &EventArrival, at: Nanos) {
+    streams.events += u64::from(arrival.events.get());
+    if let Some(gap) = record_gaps(&mut streams.gaps, arrival.before, arrival.events.get(), at) {
+        streams.silence(gap);
+    }
+}
+
+/// Records tokens that have arrived at a time.
+fn record_tokens(tally: &mut TokenTally, tokens: &TokenArrival, at: Nanos) {
+    tally.chunks += u64::from(tokens.chunks);
+    if let Some(gap) = record_gaps(&mut tally.gaps, tokens.before, tokens.chunks, at) {
+        tally.spent = tally.spent.saturating_add(gap);
+    }
+    if let Some(usage) = &tokens.usage {
+        tally.counted_chunks += usage.chunks;
+        tally.completion += usage.completion;
+        tally.prompt += usage.prompt;
+        tally.with_usage += u64::from(usage.is_first);
+    }
 }
 
 impl Recorder {
@@ -213,6 +251,48 @@ impl Recorder {
         }
     }
 
+    /// Counts a stream that the client has ended as planned.
+    pub fn ended_here(&mut self, request: &InFlightRequest) {
+        self.sample_of(request).streams.get_or_insert_default().limited += 1;
+    }
+
+    /// Records the first event of the stream that responds to a request.
+    pub fn first_event(&mut self, request: &InFlightRequest, at: Nanos) {
+        let streams = self.sample_of(request).streams.get_or_insert_default();
+        streams.first_event.record(at.saturating_sub(request.due));
+    }
+
+    /// Records the first token of the stream that responds to a request.
+    pub fn first_token(&mut self, request: &InFlightRequest, at: Nanos) {
+        let streams = self.sample_of(request).streams.get_or_insert_default();
+        streams.tokens.get_or_insert_default().first.record(at.saturating_sub(request.due));
+    }
+
+    /// Notes that something has come back from the server.
+    #[inline]
+    pub fn mark_activity(&mut self, at: Nanos) {
+        self.sample.activity.mark(at.saturating_sub(self.interval_began));
+    }
+
+    /// Records events of a stream, in the time in which they arrived, whenever their request was begun.
+    #[inline]
+    pub fn events(&mut self, arrival: &EventArrival, at: Nanos) {
+        self.mark_activity(at);
+        let streams = self.sample.streams.get_or_insert_default();
+        record_events(streams, arrival, at);
+        if let Some(tokens) = &arrival.tokens {
+            record_tokens(streams.tokens.get_or_insert_default(), tokens, at);
+        }
+    }
+
+    /// Records the silence of the stream that responds to a request since its latest event, at the end of the run or at a time-out.
+    /// Returns the tally in which that end is to be counted.
+    pub fn silence(&mut self, request: &InFlightRequest, since: Nanos, now: Nanos) -> &mut StreamTally {
+        let streams = self.sample_of(request).streams.get_or_insert_default();
+        streams.silence(now.saturating_sub(since));
+        streams
+    }
+
     /// Records a response with a status of 400 or more, and keeps the first one, which is in `buffer`, with the secrets of a
     /// virtual user. Returns whether it was kept.
     #[cold]
@@ -277,7 +357,8 @@ impl Recorder {
     pub fn never_begun(&mut self, due: Nanos, count: u64, now: Nanos) {
         let in_warmup = due < self.warm_until;
         self.begun += if in_warmup { 0 } else { count };
-        let request = InFlightRequest { due, key: 0, clock_pending: false, in_warmup, is_head: false };
+        let request =
+            InFlightRequest { due, key: 0, clock_pending: false, in_warmup, is_head: false, is_streaming: false };
         let sample = self.sample_of(&request);
         sample.unfinished += count;
         sample.unanswered.record_many(Latency::rounded(now.saturating_sub(due)), count);
@@ -304,6 +385,11 @@ impl Recorder {
             true => self.sample.resumed_handshakes += 1,
         }
         self.secured.get_or_insert(secured);
+    }
+
+    /// Records a completed handshake of the protocol within a connection.
+    pub fn upgraded(&mut self, took: Nanos) {
+        self.sample.websocket.get_or_insert_default().handshakes.record(took);
     }
 
     /// Records the shortest life of a connection that the server ended without a request in flight.

@@ -26,6 +26,13 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             let start = self.batch.out.len();
             let event = connection.protocol.receive(&mut self.protocol, input, now, in_flight, &mut self.batch.out);
             self.batch.send_from(start, index, generation);
+            let mut left = None;
+            if P::STREAMS {
+                if P::HAS_HANDSHAKES {
+                    self.begin_stream(index, now);
+                }
+                left = self.record_events(index, now);
+            }
             match event {
                 Ok((used, Some(event))) => {
                     input = &mut input[used..];
@@ -42,7 +49,15 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
                         break;
                     }
                 }
-                Ok((_, None)) => break,
+                Ok((_, None)) => {
+                    if let Some(key) = left {
+                        self.leave_stream(index, key, now);
+                        if self.connections[index].generation != generation {
+                            return;
+                        }
+                    }
+                    break;
+                }
                 Err(failure) => {
                     self.send_last_bytes(index, start);
                     return self.fail_connection(index, failure);
@@ -71,6 +86,10 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         connection.failures = 0;
         self.slots.in_flight -= 1;
         self.recorder.response(&request, &received, last_byte, || connection.cold.established_at);
+        if P::STREAMS && received.ended_here {
+            self.record_end_here(index, &request);
+        }
+        let connection = &self.connections[index];
         // Before the request is sent completely, another one cannot follow.
         let is_cut = !connection.protocol.multiplexes()
             && (connection.has_unsent() || connection.protocol.has_more())
@@ -84,7 +103,10 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             self.judge_response(index, &request, &received, failed, last_byte);
         }
         if !received.response.keep_alive {
-            self.close_for_server(index);
+            match P::STREAMS && received.ended_here {
+                true => self.close_and_go_on(index),
+                false => self.close_for_server(index),
+            }
         } else if is_cut {
             self.close(index);
         } else if self.requests_per_connection.is_some() {

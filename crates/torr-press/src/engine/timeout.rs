@@ -6,6 +6,7 @@ use super::in_flight::InFlightRequest;
 use crate::failures;
 use crate::pace::pacer::Pacer;
 use crate::protocol::Protocol;
+use crate::response::events::EventPlan;
 use torr_gauge::Failure;
 use torr_net::{Nanos, clock};
 
@@ -27,26 +28,59 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     fn time_out_requests(&mut self, now: Nanos) {
         let of_plan = self.plan.timeout;
         for index in 0..self.connections.len() {
-            let connection = &self.connections[index];
-            if connection.requests.is_empty() {
+            if self.connections[index].requests.is_empty() {
                 continue;
             }
+            if P::STREAMS
+                && let Some(events) = &self.plan.events
+            {
+                self.time_out_silent(index, events, now);
+            }
+            let connection = &self.connections[index];
             let within = if self.may_park { self.timeout_of(index) } else { of_plan };
             let timeout = clock::nanos(within);
-            let is_late = |request: &InFlightRequest| now.saturating_sub(request.due) >= timeout;
-            if !connection.requests.oldest().is_some_and(is_late) {
+            let is_older = |request: &InFlightRequest| now.saturating_sub(request.due) >= timeout;
+            if !connection.requests.oldest().is_some_and(is_older) {
                 // In whatever order they are answered, the oldest one is the first to be late.
                 continue;
             }
+            let is_late = |request: &InFlightRequest| is_older(request) && !request.is_streaming;
+            if P::STREAMS && !connection.requests.iter().any(is_late) {
+                continue;
+            }
             let is_open = connection.is_open();
-            let failure =
-                if is_open { failures::no_response_within(within) } else { failures::no_connection_within(within) };
+            let failure = match is_open {
+                false => failures::no_connection_within(within),
+                true if connection.protocol.has_event_stream(&mut self.protocol) => failures::endless_stream(within),
+                true => failures::no_response_within(within),
+            };
             if P::MULTIPLEXES && is_open {
                 self.cancel_late(index, is_late, &failure, now);
             } else {
                 connection.requests.iter().for_each(|request| self.recorder.unanswered(request, now));
                 self.fail_connection(index, failure);
             }
+        }
+    }
+
+    /// Fails the streams of a connection that have had no event for longer than the plan's time-out for that.
+    fn time_out_silent(&mut self, index: usize, events: &EventPlan, now: Nanos) {
+        let Some(since) = now.checked_sub(clock::nanos(events.idle_timeout)) else { return };
+        let failure = || failures::no_event_within(events.idle_timeout);
+        loop {
+            let connection = &mut self.connections[index];
+            let Some(key) = connection.protocol.silent_since(since) else { return };
+            let request =
+                if P::MULTIPLEXES { connection.requests.of_key(key) } else { connection.requests.oldest_mut() };
+            // The stream of a connection of HTTP/1.1 may be that of the request before.
+            let Some(&mut request) = request.filter(|request| request.is_streaming) else { return };
+            let last = connection.protocol.last_event(request.key).unwrap_or(request.due);
+            self.record_silence(index, &request, last, now, |streams| streams.silent += 1);
+            if !P::MULTIPLEXES {
+                self.recorder.unanswered(&request, now);
+                return self.fail_connection(index, failure());
+            }
+            self.cancel_late(index, |other| other.key == key, &failure(), now);
         }
     }
 

@@ -3,8 +3,9 @@
 use super::{Plan, ThinkTime};
 use crate::pace::Pace;
 use crate::pace::open::Arrivals;
+use crate::pace::schedule::Stretch;
 use std::time::Duration;
-use torr_gauge::result::{self, PlanSummary};
+use torr_gauge::result::{self, GRPC, PlanSummary, RateStage};
 
 impl Plan {
     /// Returns the plan as it stands in the result, with the origins of all servers.
@@ -35,7 +36,12 @@ impl Plan {
                 _ => None,
             },
             keep_alive: self.keep_alive,
-            protocol: if self.protocol.http2 { "h2".into() } else { "http/1.1".into() },
+            protocol: match () {
+                () if self.work.is_websocket() => "websocket".into(),
+                () if self.protocol.grpc.is_some() => GRPC.into(),
+                () if self.protocol.http2 => "h2".into(),
+                () => "http/1.1".into(),
+            },
             method: self.work.methods(),
             timeout_s: self.timeout.as_secs_f64(),
             staged: steered
@@ -43,6 +49,13 @@ impl Plan {
                     Pace::Closed { connections, .. } => connections.is_some(),
                     Pace::Open(schedule, _) => schedule.constant_rate().is_none(),
                 },
+            stages: match &self.pace {
+                Pace::Open(schedule, _) if !steered && schedule.constant_rate().is_none() => schedule
+                    .stretches()
+                    .map(|Stretch { length_s, from, to, .. }| RateStage { length_s, from, to })
+                    .collect(),
+                _ => Vec::new(),
+            },
             depth: self.depth,
             warmup_s: (!self.warmup.is_zero()).then_some(self.warmup.as_secs_f64()),
             origins: if origins.len() > 1 { origins.to_vec() } else { Vec::new() },

@@ -47,6 +47,8 @@ impl ByAlpn {
 impl Protocol for ByAlpn {
     const BUFFERS_EVENTS: bool = true;
     const MULTIPLEXES: bool = true;
+    /// Virtual users take a response as a whole.
+    const STREAMS: bool = false;
     type ThreadState = ByAlpnState;
 
     fn negotiated(&mut self, protocol: Option<&[u8]>) {

@@ -1,11 +1,12 @@
 //! A protocol over TLS or not, for runs whose servers differ in that.
 
 use super::tls::{OverTls, TlsBuffers};
-use crate::protocol::{InFlight, Protocol, ProtocolEvent};
+use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
+use crate::response::events::EventArrival;
 use crate::response::kept::KeptResponse;
 use crate::work::source::Source;
-use torr_gauge::Failure;
 use torr_gauge::collector::FirstResponse;
+use torr_gauge::{Failure, Sample};
 use torr_net::Nanos;
 use torr_net::tls::NegotiatedTls;
 
@@ -21,6 +22,8 @@ pub enum EitherTls<S> {
 impl<S: Protocol> Protocol for EitherTls<S> {
     const BUFFERS_EVENTS: bool = true;
     const MULTIPLEXES: bool = S::MULTIPLEXES;
+    const STREAMS: bool = S::STREAMS;
+    const HAS_HANDSHAKES: bool = S::HAS_HANDSHAKES;
     type ThreadState = TlsBuffers<S::ThreadState>;
 
     fn multiplexes(&self) -> bool {
@@ -137,6 +140,34 @@ impl<S: Protocol> Protocol for EitherTls<S> {
         }
     }
 
+    fn take_arrival(&mut self, at: Nanos) -> Option<EventArrival> {
+        match self {
+            Self::Plain(plain) => plain.take_arrival(at),
+            Self::Tls(tls) => tls.take_arrival(at),
+        }
+    }
+
+    fn silent_since(&self, at: Nanos) -> Option<u32> {
+        match self {
+            Self::Plain(plain) => plain.silent_since(at),
+            Self::Tls(tls) => tls.silent_since(at),
+        }
+    }
+
+    fn last_event(&self, key: u32) -> Option<Nanos> {
+        match self {
+            Self::Plain(plain) => plain.last_event(key),
+            Self::Tls(tls) => tls.last_event(key),
+        }
+    }
+
+    fn has_event_stream(&self, thread: &mut Self::ThreadState) -> bool {
+        match self {
+            Self::Plain(plain) => plain.has_event_stream(thread.inner()),
+            Self::Tls(tls) => tls.has_event_stream(thread),
+        }
+    }
+
     fn first_response(&mut self) -> Option<FirstResponse> {
         match self {
             Self::Plain(plain) => plain.first_response(),
@@ -156,6 +187,36 @@ impl<S: Protocol> Protocol for EitherTls<S> {
             Self::Plain(plain) => plain.kept(),
             Self::Tls(tls) => tls.kept(),
         }
+    }
+
+    fn arriving(&mut self, key: u32) -> Option<&mut KeptResponse> {
+        match self {
+            Self::Plain(plain) => plain.arriving(key),
+            Self::Tls(tls) => tls.arriving(key),
+        }
+    }
+
+    fn leave_stream(
+        &mut self,
+        thread: &mut Self::ThreadState,
+        key: u32,
+        out: &mut Vec<u8>,
+    ) -> Option<ReceivedResponse> {
+        match self {
+            Self::Plain(plain) => plain.leave_stream(thread.inner(), key, out),
+            Self::Tls(tls) => tls.leave_stream(thread, key, out),
+        }
+    }
+
+    fn close(&mut self, thread: &mut Self::ThreadState, out: &mut Vec<u8>) {
+        match self {
+            Self::Plain(plain) => plain.close(thread.inner(), out),
+            Self::Tls(tls) => tls.close(thread, out),
+        }
+    }
+
+    fn add_tally(thread: &mut Self::ThreadState, sample: &mut Sample) {
+        S::add_tally(thread.inner(), sample);
     }
 
     fn cancel(&mut self, thread: &mut Self::ThreadState, key: u32, out: &mut Vec<u8>) -> bool {

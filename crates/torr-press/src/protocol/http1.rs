@@ -2,10 +2,12 @@
 
 use crate::failures;
 use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
+use crate::response::events::EventArrival;
 use crate::response::follow::Redirected;
 use crate::response::inspect::Inspect;
 use crate::response::kept::KeptResponse;
 use crate::work::source::Source;
+use memchr::memmem;
 use std::num::NonZero;
 use torr_gauge::Failure;
 use torr_gauge::collector::FirstResponse;
@@ -38,6 +40,7 @@ impl<I: Inspect> Http1<I> {
             response,
             failed_checks: self.inspector.judge(&response),
             redirects: self.inspector.redirects(),
+            ended_here: false,
         }
     }
 }
@@ -45,6 +48,7 @@ impl<I: Inspect> Http1<I> {
 impl<I: Inspect> Protocol for Http1<I> {
     const BUFFERS_EVENTS: bool = false;
     const MULTIPLEXES: bool = false;
+    const STREAMS: bool = I::STREAMS;
     type ThreadState = HeadCache;
 
     fn open(&mut self, _out: &mut Vec<u8>) {
@@ -79,7 +83,13 @@ impl<I: Inspect> Protocol for Http1<I> {
             return Err(failures::surplus());
         }
         let is_first = !self.reader.is_mid_response();
-        match self.reader.observe(input, in_flight.oldest_is_head, shared, &mut self.inspector) {
+        let observed = self.reader.observe(input, in_flight.oldest_is_head, shared, &mut self.inspector);
+        if I::STREAMS
+            && let Some(failure) = self.inspector.failure()
+        {
+            return Err(failure);
+        }
+        match observed {
             // Bytes behind the last response are an error.
             Ok((used, Some(_))) if used < input.len() && in_flight.count == 1 => Err(failures::surplus()),
             Ok((used, Some(response))) => {
@@ -105,6 +115,12 @@ impl<I: Inspect> Protocol for Http1<I> {
                     gather.piece(input, is_first);
                 }
                 self.first_byte = self.first_byte.or(NonZero::new(at));
+                if I::STREAMS
+                    && let Some(response) = self.inspector.ended_here()
+                {
+                    let received = ReceivedResponse { ended_here: true, ..self.received(response) };
+                    return Ok((used, Some(ProtocolEvent::Response(received))));
+                }
                 Ok((used, None))
             }
             Err(error) => {
@@ -146,6 +162,24 @@ impl<I: Inspect> Protocol for Http1<I> {
         self.inspector.forget();
     }
 
+    #[inline]
+    fn take_arrival(&mut self, at: Nanos) -> Option<EventArrival> {
+        self.inspector.take_arrival(at)
+    }
+
+    fn silent_since(&self, at: Nanos) -> Option<u32> {
+        self.inspector.last_event().filter(|&last| last <= at).map(|_| 0)
+    }
+
+    fn last_event(&self, _key: u32) -> Option<Nanos> {
+        self.inspector.last_event()
+    }
+
+    fn has_event_stream(&self, shared: &mut HeadCache) -> bool {
+        let is_stream = || shared.head().is_some_and(|head| memmem::find(head, b"text/event-stream").is_some());
+        !I::STREAMS && self.reader.is_mid_response() && (self.inspector.is_event_stream() || is_stream())
+    }
+
     fn first_response(&mut self) -> Option<FirstResponse> {
         self.inspector.first()
     }
@@ -156,5 +190,14 @@ impl<I: Inspect> Protocol for Http1<I> {
 
     fn kept(&mut self) -> Option<&mut KeptResponse> {
         self.inspector.kept()
+    }
+
+    fn arriving(&mut self, _key: u32) -> Option<&mut KeptResponse> {
+        self.inspector.kept()
+    }
+
+    fn leave_stream(&mut self, _shared: &mut HeadCache, _key: u32, _out: &mut Vec<u8>) -> Option<ReceivedResponse> {
+        let response = self.inspector.end_here()?;
+        Some(ReceivedResponse { ended_here: true, ..self.received(response) })
     }
 }

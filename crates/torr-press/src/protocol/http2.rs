@@ -18,8 +18,10 @@ mod stream;
 mod tests;
 
 use crate::failures;
-use crate::protocol::{InFlight, Protocol, ProtocolEvent};
+use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
+use crate::response::events::{EventArrival, EventPlan, EventWatch};
 use crate::response::failed::ParsedResponse;
+use crate::response::grpc::{GrpcMethod, GrpcResponse};
 use crate::response::inspect::{Inspection, Inspector};
 use crate::response::kept::KeptResponse;
 use crate::servers::target::Target;
@@ -53,6 +55,14 @@ const MOST_CHATTER: u32 = 10_000;
 #[derive(Debug)]
 pub struct Http2<'p> {
     inspection: Option<(&'p Inspection, &'p Target)>,
+    /// What is awaited of streams, where responses are such.
+    event_plan: Option<&'p EventPlan>,
+    /// The events of streams that have not been taken yet.
+    arrivals: VecDeque<EventArrival>,
+    /// What is expected of responses where requests are calls of gRPC.
+    method: Option<GrpcMethod>,
+    /// Whether fields of responses are looked at: responses are inspected, event streams, or those of calls.
+    looks: bool,
     streams: Streams<'p>,
     next_stream: u32,
     peer: Peer,
@@ -98,17 +108,34 @@ pub struct Http2<'p> {
 impl<'p> Http2<'p> {
     /// Returns the protocol of a connection whose responses are inspected. Redirects are not followed.
     pub fn inspected_by(inspection: &'p Inspection, target: &'p Target) -> Self {
-        Self::new(inspection.is_needed().then_some((inspection, target)))
+        Self::new(inspection.is_needed().then_some((inspection, target)), None)
     }
 
     /// Returns the protocol of a connection whose responses are judged by virtual users only.
     pub(super) fn uninspected() -> Self {
-        Self::new(None)
+        Self::new(None, None)
     }
 
-    fn new(inspection: Option<(&'p Inspection, &'p Target)>) -> Self {
+    /// Has the protocol watch over the events of responses, where these are streams.
+    #[must_use]
+    pub(crate) fn watching(self, event_plan: Option<&'p EventPlan>) -> Self {
+        let demands_streams = event_plan.is_some_and(|plan| plan.demands_streams);
+        Self { event_plan, looks: self.looks || demands_streams, ..self }
+    }
+
+    /// Reads responses as those of calls of a method of gRPC, if there is one.
+    #[must_use]
+    pub(crate) fn calling(self, method: Option<GrpcMethod>) -> Self {
+        Self { method, looks: self.looks || method.is_some(), ..self }
+    }
+
+    fn new(inspection: Option<(&'p Inspection, &'p Target)>, event_plan: Option<&'p EventPlan>) -> Self {
         Self {
             inspection,
+            event_plan,
+            arrivals: VecDeque::new(),
+            method: None,
+            looks: inspection.is_some() || event_plan.is_some_and(|plan| plan.demands_streams),
             streams: Streams::default(),
             next_stream: 1,
             peer: Peer::default(),
@@ -148,13 +175,15 @@ impl<'p> Http2<'p> {
 impl Protocol for Http2<'_> {
     const BUFFERS_EVENTS: bool = true;
     const MULTIPLEXES: bool = true;
+    const STREAMS: bool = true;
     type ThreadState = Packed;
 
     fn open(&mut self, out: &mut Vec<u8>) {
         let fruitless = if self.has_responded { 0 } else { self.fruitless + 1 };
         let mut decoder = std::mem::take(&mut self.decoder);
         decoder.reset();
-        *self = Self { decoder, fruitless, has_responded: false, ..Self::new(self.inspection) };
+        let fresh = Self::new(self.inspection, self.event_plan).calling(self.method);
+        *self = Self { decoder, fruitless, has_responded: false, ..fresh };
         out.extend_from_slice(HTTP2_PREFACE);
         let settings = [
             (setting::ENABLE_PUSH, 0),
@@ -180,6 +209,7 @@ impl Protocol for Http2<'_> {
         self.next_stream += 2;
         self.is_leaving |= self.next_stream > LAST_STREAM;
         let is_head = begun.info.is_head;
+        let method = self.method.or(begun.info.is_call.then_some(GrpcMethod { returns_stream: false }));
         self.streams.push(Stream {
             id,
             key,
@@ -192,8 +222,13 @@ impl Protocol for Http2<'_> {
             window: self.peer.window,
             upload: None,
             failed: None,
-            kept: KeptResponse::wanted(begun.info.keep),
+            kept: KeptResponse::wanted(&begun.info),
+            call: method.map(|method| Box::new(GrpcResponse::of(method))),
             inspector: self.inspection.map(|(what, target)| Box::new(Inspector::new(what, target))),
+            is_event_stream: false,
+            events: self.event_plan.filter(|plan| plan.demands_streams).map(|plan| {
+                Box::new(if self.method.is_some() { EventWatch::of_messages(plan) } else { EventWatch::new(plan) })
+            }),
         });
         if !begun.body.is_empty() {
             self.begin_upload(begun.body, out);
@@ -248,8 +283,40 @@ impl Protocol for Http2<'_> {
         Ok(())
     }
 
+    #[inline]
+    fn take_arrival(&mut self, _at: Nanos) -> Option<EventArrival> {
+        self.arrivals.pop_front()
+    }
+
+    fn silent_since(&self, at: Nanos) -> Option<u32> {
+        let last = |stream: &Stream<'_>| stream.events.as_ref().and_then(|events| events.last_event());
+        self.streams.iter().find(|stream| last(stream).is_some_and(|last| last <= at)).map(|stream| stream.key)
+    }
+
+    fn last_event(&self, key: u32) -> Option<Nanos> {
+        let stream = self.streams.iter().find(|stream| stream.key == key)?;
+        stream.events.as_ref()?.last_event()
+    }
+
+    fn has_event_stream(&self, _thread: &mut Packed) -> bool {
+        self.event_plan.is_none() && self.streams.iter().any(|stream| stream.is_event_stream)
+    }
+
     fn kept(&mut self) -> Option<&mut KeptResponse> {
         self.kept.as_deref_mut()
+    }
+
+    fn arriving(&mut self, key: u32) -> Option<&mut KeptResponse> {
+        match self.streams.find_key(key) {
+            Some(at) => self.streams.at(at).kept.as_deref_mut(),
+            // It has just come to its end.
+            None => self.kept.as_deref_mut(),
+        }
+    }
+
+    fn leave_stream(&mut self, _shared: &mut Packed, key: u32, out: &mut Vec<u8>) -> Option<ReceivedResponse> {
+        let at = self.streams.find_key(key)?;
+        self.end_here(at, out)
     }
 
     fn cancel(&mut self, _shared: &mut Packed, key: u32, out: &mut Vec<u8>) -> bool {

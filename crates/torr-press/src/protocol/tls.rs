@@ -1,12 +1,13 @@
 //! Any protocol over TLS.
 
 use crate::failures;
-use crate::protocol::{InFlight, Protocol, ProtocolEvent};
+use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
 use crate::request::SentContent;
+use crate::response::events::EventArrival;
 use crate::response::kept::KeptResponse;
 use crate::work::source::Source;
-use torr_gauge::Failure;
 use torr_gauge::collector::FirstResponse;
+use torr_gauge::{Failure, Sample};
 use torr_net::Nanos;
 use torr_net::tls::{NegotiatedTls, TlsClient};
 
@@ -61,6 +62,8 @@ impl<S: Protocol> OverTls<S> {
 impl<S: Protocol> Protocol for OverTls<S> {
     const BUFFERS_EVENTS: bool = true;
     const MULTIPLEXES: bool = S::MULTIPLEXES;
+    const STREAMS: bool = S::STREAMS;
+    const HAS_HANDSHAKES: bool = S::HAS_HANDSHAKES;
     type ThreadState = TlsBuffers<S::ThreadState>;
 
     #[inline]
@@ -74,7 +77,7 @@ impl<S: Protocol> Protocol for OverTls<S> {
     }
 
     fn is_handshaking(&self) -> bool {
-        self.tls.is_handshaking()
+        self.tls.is_handshaking() || self.inner.is_handshaking()
     }
 
     fn secured(&self) -> Option<NegotiatedTls> {
@@ -156,15 +159,17 @@ impl<S: Protocol> Protocol for OverTls<S> {
         if self.tls.is_handshaking() {
             return Ok(None);
         }
+        // An end within the protocol is complete without that of TLS.
+        let is_complete = self.has_ended();
         match self.inner.server_closed()? {
-            Some(_) if !self.tls.is_closed() => Err(failures::cut_off()),
+            Some(_) if !is_complete => Err(failures::cut_off()),
             event => Ok(event),
         }
     }
 
     #[inline]
     fn has_ended(&self) -> bool {
-        self.tls.is_closed()
+        self.tls.is_closed() || self.inner.has_ended()
     }
 
     #[inline]
@@ -181,6 +186,23 @@ impl<S: Protocol> Protocol for OverTls<S> {
         self.seal(&mut shared.to_send, out)
     }
 
+    #[inline]
+    fn take_arrival(&mut self, at: Nanos) -> Option<EventArrival> {
+        self.inner.take_arrival(at)
+    }
+
+    fn silent_since(&self, at: Nanos) -> Option<u32> {
+        self.inner.silent_since(at)
+    }
+
+    fn last_event(&self, key: u32) -> Option<Nanos> {
+        self.inner.last_event(key)
+    }
+
+    fn has_event_stream(&self, shared: &mut Self::ThreadState) -> bool {
+        self.inner.has_event_stream(&mut shared.inner)
+    }
+
     fn first_response(&mut self) -> Option<FirstResponse> {
         self.inner.first_response()
     }
@@ -191,6 +213,33 @@ impl<S: Protocol> Protocol for OverTls<S> {
 
     fn kept(&mut self) -> Option<&mut KeptResponse> {
         self.inner.kept()
+    }
+
+    fn arriving(&mut self, key: u32) -> Option<&mut KeptResponse> {
+        self.inner.arriving(key)
+    }
+
+    fn leave_stream(
+        &mut self,
+        shared: &mut Self::ThreadState,
+        key: u32,
+        out: &mut Vec<u8>,
+    ) -> Option<ReceivedResponse> {
+        let left = self.inner.leave_stream(&mut shared.inner, key, &mut shared.to_send);
+        // Bytes that cannot be sealed end with the connection, which the next request finds out.
+        let _ = self.seal(&mut shared.to_send, out);
+        left
+    }
+
+    fn close(&mut self, shared: &mut Self::ThreadState, out: &mut Vec<u8>) {
+        self.inner.close(&mut shared.inner, &mut shared.to_send);
+        // Nothing can be done about bytes that cannot be sealed, and they must not reach another connection.
+        let _ = self.seal(&mut shared.to_send, out);
+    }
+
+    #[inline]
+    fn add_tally(shared: &mut Self::ThreadState, sample: &mut Sample) {
+        S::add_tally(&mut shared.inner, sample);
     }
 
     fn cancel(&mut self, shared: &mut Self::ThreadState, key: u32, out: &mut Vec<u8>) -> bool {

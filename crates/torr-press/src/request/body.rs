@@ -1,6 +1,7 @@
 //! Bodies: forms, JSON and multipart forms.
 
 use super::RequestError;
+use super::encoder::Encoder;
 use super::escape::Escape;
 use super::multipart;
 use super::options::{Body, Data};
@@ -15,25 +16,34 @@ pub(super) struct Composed {
     pub media_type: String,
     /// Whether the user may not replace `media_type`, since it has the boundary of the parts.
     pub is_fixed: bool,
+    /// What makes the content of the text, if that is not sent as it is.
+    pub encoder: Option<Encoder>,
 }
 
 /// Composes the content of the options. `says_json` is whether a header field declares it as JSON.
 pub(super) fn compose(body: &Body, says_json: bool, parser: &mut Parser<'_>) -> Result<Composed, RequestError> {
     let media_type = if matches!(body, Body::Json(_)) { "application/json" } else { FORM };
-    let plain = |content| Composed { content, media_type: media_type.into(), is_fixed: false };
+    let plain = |content| Composed { content, media_type: media_type.into(), is_fixed: false, encoder: None };
     match body {
         Body::Data(data) => Ok(plain(join(data, escape(says_json), parser)?)),
         Body::Json(json) => Ok(plain(parser.parse_bytes(json, Escape::Json)?)),
         Body::Multipart(parts) => {
             let (content, media_type) = multipart::compose(parts, parser)?;
-            Ok(Composed { content, media_type, is_fixed: true })
+            Ok(Composed { content, media_type, is_fixed: true, encoder: None })
         }
+        Body::Encoded { text, encoder, media_type } => Ok(Composed {
+            content: parser.parse_bytes(text, Escape::Json)?,
+            media_type: media_type.clone(),
+            is_fixed: true,
+            encoder: Some(encoder.clone()),
+        }),
     }
 }
 
 /// Makes the body of one URL in a list.
 pub(super) fn text(text: &str, says_json: bool, parser: &mut Parser<'_>) -> Result<Composed, RequestError> {
-    Ok(Composed { content: parser.parse(text, escape(says_json))?, media_type: FORM.into(), is_fixed: false })
+    let content = parser.parse(text, escape(says_json))?;
+    Ok(Composed { content, media_type: FORM.into(), is_fixed: false, encoder: None })
 }
 
 /// Pieces with `&` between them. Values in plain pieces are escaped by `plain`.

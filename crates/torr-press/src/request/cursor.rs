@@ -118,8 +118,9 @@ impl<'r> Cursor<'r> {
             }
         }
         let body = entry.body.as_ref().map(|body| body.sent(draw));
+        let has_length = entry.body.as_ref().is_none_or(|body| body.encoder.is_none());
         let length = body.as_ref().map(SentContent::len).or_else(|| expects_content(&entry.method).then_some(0));
-        if let Some(length) = length {
+        if let Some(length) = length.filter(|_| has_length) {
             head.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
         }
         RequestParts { head, body, begun }

@@ -4,12 +4,14 @@ use super::RequestError;
 use super::body::{self, Composed};
 use super::column::Column;
 use super::draw::{Draw, Needs, decimal};
+use super::encoder::Encoder;
 use super::escape::{Escape, ascii, uri};
 use super::fields::{self, Field, HostField};
 use super::options::Options;
 use super::sent_content::SentContent;
 use super::template::{Parser, Template, TemplatePart};
 use super::urls::Url;
+use crate::servers::target::Target;
 use crate::servers::url_parts::{find_outside, without_fragment};
 use bytes::Bytes;
 use http::Method;
@@ -49,8 +51,10 @@ pub(super) struct Entry {
 #[derive(Debug)]
 pub(super) struct Content {
     pub template: Template,
-    /// The bytes of the whole request, if it has no placeholders.
+    /// The content, if it has no placeholders.
     pub bytes: Option<Bytes>,
+    /// What makes the content of `template`, if that is not sent as it is.
+    pub encoder: Option<Encoder>,
     /// The content in parts, if it has placeholders and large texts between them; `template` is empty then.
     parts: Vec<TemplatePart>,
 }
@@ -66,25 +70,48 @@ enum Tail {
     Varying(Arc<Content>),
     /// Such a body with large texts between its placeholders.
     InParts(Arc<Content>),
+    /// Content that an encoder makes.
+    Encoded(Arc<Content>),
 }
 
 impl From<Template> for Content {
     fn from(template: Template) -> Self {
         match template.constant().map(Bytes::copy_from_slice) {
-            Some(bytes) => Self { template: Template::default(), bytes: Some(bytes), parts: Vec::new() },
+            Some(bytes) => Self { template: Template::default(), bytes: Some(bytes), encoder: None, parts: Vec::new() },
             None => {
                 let large = template.literals().map(<[u8]>::len).filter(|len| *len >= LEAST_PIECE).sum::<usize>();
                 let (template, parts) = match large >= LEAST_SHARED {
                     true => (Template::default(), template.into_parts(LEAST_PIECE)),
                     false => (template, Vec::new()),
                 };
-                Self { template, bytes: None, parts }
+                Self { template, bytes: None, encoder: None, parts }
             }
         }
     }
 }
 
 impl Content {
+    /// Returns content that an encoder makes of a text.
+    ///
+    /// # Errors
+    /// If it can make none: of the text, or with the fields of a record, or with a value that is drawn.
+    fn encoded(template: Template, encoder: Encoder, columns: &[Column]) -> Result<Self, RequestError> {
+        let mut bytes = None;
+        if let Some(text) = template.constant() {
+            bytes = Some(encoder.encode(text).map_err(RequestError::Content)?.into());
+        } else {
+            let needs_records = template.needs().record;
+            let records = if needs_records { columns.first().map_or(0, Column::len) } else { 1 };
+            for (record, is_largest) in (0..records).flat_map(|record| [(record, false), (record, true)]) {
+                encoder.encode(&template.extreme(columns, record, is_largest)).map_err(|why| match needs_records {
+                    true => RequestError::ContentOfRecord { record: record + 1, why },
+                    false => RequestError::Content(why),
+                })?;
+            }
+        }
+        Ok(Self { template, bytes, encoder: Some(encoder), parts: Vec::new() })
+    }
+
     /// Returns what all requests need that have this content.
     fn needs(&self) -> Needs {
         let mut needs = self.template.needs();
@@ -126,10 +153,14 @@ impl Content {
             template.write(draw, &mut out);
             Bytes::from(out)
         };
-        match &self.bytes {
-            Some(bytes) => bytes.clone().into(),
-            None if self.parts.is_empty() => written(&self.template, draw).into(),
-            None => {
+        match (&self.bytes, &self.encoder) {
+            (Some(bytes), _) => bytes.clone().into(),
+            // The values were found to fit before the run. Without content, the server refuses what does not.
+            (None, Some(encoder)) => {
+                Bytes::from(encoder.encode(&written(&self.template, draw)).unwrap_or_default()).into()
+            }
+            (None, None) if self.parts.is_empty() => written(&self.template, draw).into(),
+            (None, None) => {
                 let part = |part: &TemplatePart| match part {
                     TemplatePart::Large(bytes) => bytes.clone(),
                     TemplatePart::Other(template) => written(template, draw),
@@ -165,7 +196,7 @@ impl Entry {
                 out.extend_from_slice(b"\r\n\r\n");
                 out.extend_from_slice(scratch);
             }
-            Tail::InParts(body) => {
+            Tail::InParts(body) | Tail::Encoded(body) => {
                 let mut content = body.sent(draw);
                 out.extend_from_slice(b"Content-Length: ");
                 decimal(out, content.len());
@@ -184,8 +215,14 @@ impl Entry {
         match &self.tail {
             Tail::Fixed(body) => body.len() >= LEAST_SHARED,
             Tail::InParts(_) => true,
+            Tail::Encoded(body) => body.bytes.as_ref().is_some_and(|bytes| bytes.len() >= LEAST_SHARED),
             Tail::Nothing | Tail::Varying(_) => false,
         }
+    }
+
+    /// Whether an encoder makes the content.
+    pub fn is_encoded(&self) -> bool {
+        matches!(self.tail, Tail::Encoded(_))
     }
 
     /// Replaces the request in HTTP/1.1 by these bytes.
@@ -199,7 +236,7 @@ impl Entry {
         match &self.tail {
             Tail::Nothing => {}
             Tail::Fixed(body) => out.extend_from_slice(body),
-            Tail::Varying(body) | Tail::InParts(body) => {
+            Tail::Varying(body) | Tail::InParts(body) | Tail::Encoded(body) => {
                 out.extend_from_slice(b"\r\n");
                 body.write_marked(marks, out);
             }
@@ -208,7 +245,12 @@ impl Entry {
 
     /// Whether the request has no placeholders.
     pub fn is_constant(&self) -> bool {
-        !matches!(self.tail, Tail::Varying(_) | Tail::InParts(_)) && self.head.constant().is_some()
+        let has_constant_content = match &self.tail {
+            Tail::Nothing | Tail::Fixed(_) => true,
+            Tail::Varying(_) | Tail::InParts(_) => false,
+            Tail::Encoded(body) => body.bytes.is_some(),
+        };
+        has_constant_content && self.head.constant().is_some()
     }
 }
 
@@ -227,7 +269,7 @@ impl<'o> Composer<'o> {
         let mut parser = if options.of_several_machines { parser.for_several_machines() } else { parser };
         let says_json = fields::say_json(&options.headers);
         let body = options.body.as_ref().map(|body| body::compose(body, says_json, &mut parser)).transpose()?;
-        let body = body.map(share);
+        let body = body.map(|body| share(body, &parser.columns)).transpose()?;
         Ok(Self { options, parser, body, says_json, last_fields: Arc::new([]) })
     }
 
@@ -264,7 +306,7 @@ impl<'o> Composer<'o> {
             + match &tail {
                 Tail::Nothing => 0,
                 Tail::Fixed(body) => body.len(),
-                Tail::Varying(body) | Tail::InParts(body) => {
+                Tail::Varying(body) | Tail::InParts(body) | Tail::Encoded(body) => {
                     b"Content-Length: \r\n\r\n".len() + 20 + body.longest(columns)
                 }
             };
@@ -287,10 +329,31 @@ impl<'o> Composer<'o> {
         })
     }
 
+    /// Returns the message of a WebSocket to a URL: the content alone.
+    pub fn message(&self, target: &Target, content: Template) -> Entry {
+        Entry {
+            is_head: false,
+            method: Method::GET,
+            scheme: target.scheme.clone(),
+            authority: target.authority.clone(),
+            host: None,
+            path: Template::default(),
+            fields: Arc::clone(&self.last_fields),
+            body: None,
+            needs: content.needs(),
+            longest: content.longest(&self.parser.columns),
+            head: content,
+            tail: Tail::Nothing,
+        }
+    }
+
     /// A URL's own body; or that of the options, unless the URL has a method of its own.
     fn body_of(&mut self, url: &Url) -> Result<Option<(Composed, Arc<Content>)>, RequestError> {
         match &url.body {
-            Some(text) => Ok(Some(share(body::text(text, self.says_json, &mut self.parser)?))),
+            Some(text) => {
+                let composed = body::text(text, self.says_json, &mut self.parser)?;
+                Ok(Some(share(composed, &self.parser.columns)?))
+            }
             None if url.method.is_none() => Ok(self.body.clone()),
             None => Ok(None),
         }
@@ -353,6 +416,9 @@ impl<'o> Composer<'o> {
             head.push_bytes(length);
             return (head, Tail::Nothing);
         };
+        if body.encoder.is_some() {
+            return (head, Tail::Encoded(Arc::clone(body)));
+        }
         let Some(bytes) = &body.bytes else {
             let tail = if body.parts.is_empty() { Tail::Varying } else { Tail::InParts };
             return (head, tail(Arc::clone(body)));
@@ -372,7 +438,11 @@ pub(super) fn expects_content(method: &Method) -> bool {
 }
 
 /// Moves a body's content to where it can be shared.
-fn share(mut composed: Composed) -> (Composed, Arc<Content>) {
-    let content = Arc::new(std::mem::take(&mut composed.content).into());
-    (composed, content)
+fn share(mut composed: Composed, columns: &[Column]) -> Result<(Composed, Arc<Content>), RequestError> {
+    let template = std::mem::take(&mut composed.content);
+    let content = match composed.encoder.take() {
+        Some(encoder) => Content::encoded(template, encoder, columns)?,
+        None => template.into(),
+    };
+    Ok((composed, Arc::new(content)))
 }

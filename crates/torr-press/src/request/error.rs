@@ -26,6 +26,31 @@ pub enum RequestError {
     /// A header, by its name, that the engine must set itself.
     #[error("header '{0}' follows from the body: drop it")]
     OwnHeader(String),
+    /// A header, by its name, that belongs to the opening handshake of WebSocket.
+    #[error(
+        "header '{0}' belongs to the WebSocket handshake: drop it (for subprotocols use --subprotocol, for compression --compressed)"
+    )]
+    HandshakeHeader(String),
+    /// A name of a subprotocol that is not one.
+    #[error("invalid subprotocol '{0}': it must be a token such as 'graphql-ws'")]
+    Subprotocol(String),
+    /// A text that is no rule of the value by which messages are matched.
+    #[error("expected a JSONPath such as '$.id', found '{text}': {why}")]
+    Match {
+        /// The rule as given.
+        text: String,
+        /// The defect of the rule.
+        why: String,
+    },
+    /// A WebSocket has no message to send.
+    #[error("a ws:// URL needs a message to send: pass it with --data, or receive with --listen")]
+    NoMessage,
+    /// A message that is to be text has other bytes.
+    #[error("the message is not UTF-8 text: use --binary")]
+    NotText,
+    /// A message that is larger than this limit, in bytes.
+    #[error("a message must have at most {0} bytes")]
+    LargeMessage(usize),
     /// A method that is not one.
     #[error("invalid HTTP method '{0}'")]
     Method(String),
@@ -72,6 +97,17 @@ pub enum RequestError {
         /// The record, counted from 1.
         record: usize,
         /// The defect of the value.
+        why: String,
+    },
+    /// A text of which no content can be made.
+    #[error("{0}")]
+    Content(String),
+    /// A text of which no content can be made with the fields of a record.
+    #[error("record {record}: {why}")]
+    ContentOfRecord {
+        /// The record, counted from 1.
+        record: usize,
+        /// The defect of the text.
         why: String,
     },
     /// A part of a form that cannot be sent.

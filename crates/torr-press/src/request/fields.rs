@@ -89,14 +89,20 @@ fn by_themselves(
     };
     let agent = options.user_agent.as_deref().unwrap_or(torr);
     add("User-Agent", checked("User-Agent", agent, parser)?);
-    add("Accept", if is_json { "application/json" } else { "*/*" }.into());
+    let media_types = match options.event_streams {
+        true => "text/event-stream",
+        false if is_json => "application/json",
+        false => "*/*",
+    };
+    add("Accept", media_types.into());
     if !options.keep_alive {
         add("Connection", "close".into());
     }
     add("Referer", checked("Referer", options.referer.as_deref().unwrap_or_default(), parser)?);
     add("Cookie", checked("Cookie", &options.cookies.join("; "), parser)?);
     if options.compressed {
-        add("Accept-Encoding", "gzip, br, zstd".into());
+        // A stream is decoded as it arrives.
+        add("Accept-Encoding", if options.event_streams { "gzip, br" } else { "gzip, br, zstd" }.into());
     }
     match (&options.auth, credentials) {
         (Some(Auth::Bearer(token)), _) => {

@@ -1,6 +1,7 @@
 //! The settings of requests beside their URLs.
 
 use super::draw::Order;
+use super::encoder::Encoder;
 use super::feeder::Feeder;
 
 /// The settings of requests. The default is a plain GET.
@@ -21,6 +22,8 @@ pub struct Options {
     pub auth: Option<Auth>,
     /// Whether `Accept-Encoding` offers compressed content.
     pub compressed: bool,
+    /// Whether the responses are to be event streams.
+    pub event_streams: bool,
     /// The body, for all URLs that have none and no method of their own.
     pub body: Option<Body>,
     /// Pieces that are appended to the query of each URL.
@@ -50,6 +53,7 @@ impl Default for Options {
             cookies: vec![],
             auth: None,
             compressed: false,
+            event_streams: false,
             body: None,
             query: vec![],
             keep_alive: true,
@@ -80,6 +84,15 @@ pub enum Body {
     Json(Vec<u8>),
     /// `multipart/form-data`.
     Multipart(Vec<Part>),
+    /// A text in JSON that is sent as something else. It goes without `Content-Length`, which only HTTP/2 allows.
+    Encoded {
+        /// The text, in which placeholders are escaped as in JSON.
+        text: Vec<u8>,
+        /// What makes the content of it.
+        encoder: Encoder,
+        /// The media type of the content.
+        media_type: String,
+    },
 }
 
 /// A piece of a form, or of a query.

@@ -12,6 +12,10 @@ pub struct RequestInfo {
     pub url: u32,
     /// The part of the response that is kept for the user that sends the request.
     pub keep: Keep,
+    /// Whether the events of its response, if that is an event stream, are handed to the user one by one as they arrive.
+    pub hands_events: bool,
+    /// Whether the request is a call of a method of gRPC that returns one message. Only over HTTP/2.
+    pub is_call: bool,
 }
 
 /// The part of a response that is kept.

@@ -136,6 +136,18 @@ impl Template {
         bytes.copied().collect()
     }
 
+    /// Returns the bytes with the fields of a record, and with the smallest or the largest values that are drawn.
+    pub fn extreme(&self, columns: &[Column], record: usize, is_largest: bool) -> Vec<u8> {
+        let mut out = Vec::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Bytes(bytes) => out.extend_from_slice(bytes),
+                Piece::Value(value) => value.write_extreme(columns, record, is_largest, &mut out),
+            }
+        }
+        out
+    }
+
     /// Appends the bytes with the number of the column between marks instead of a field of a record, without base64, and without
     /// values that are drawn.
     pub fn write_marked(&self, marks: [&str; 2], out: &mut Vec<u8>) {
@@ -230,6 +242,21 @@ impl AddAssign for Needs {
 }
 
 impl Value {
+    /// Appends the smallest or the largest value; of the number of a request, that of a long run.
+    fn write_extreme(&self, columns: &[Column], record: usize, is_largest: bool, out: &mut Vec<u8>) {
+        match self {
+            Self::Number => decimal(out, if is_largest { i32::MAX } else { 1 }),
+            Self::Random { low, high } => decimal(out, if is_largest { *high } else { *low }),
+            Self::Letters(length) => out.extend(std::iter::repeat_n(b'a', *length)),
+            Self::Uuid => out.extend_from_slice(uuid::Uuid::nil().hyphenated().to_string().as_bytes()),
+            Self::Now => decimal(out, i64::from(u32::MAX) * 1000),
+            Self::Field(column) => out.extend_from_slice(columns[*column].get(record)),
+            Self::Base64(template) => {
+                out.extend_from_slice(BASE64_STANDARD.encode(template.extreme(columns, record, is_largest)).as_bytes());
+            }
+        }
+    }
+
     fn longest(&self, columns: &[Column]) -> usize {
         let digits = |n: i64| itoa::Buffer::new().format(n).len();
         match self {

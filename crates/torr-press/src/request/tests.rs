@@ -1,5 +1,7 @@
 //! Whole requests, as HTTP/1.1 and in parts.
 
+mod websocket;
+
 use super::*;
 use crate::request::outgoing::{RequestInfo, RequestParts};
 use crate::request::sent_content::SentContent;
@@ -477,4 +479,50 @@ proptest! {
             prop_assert_eq!(parts.body.is_some(), body.is_some());
         }
     }
+}
+
+/// A body whose content is its text in upper case, and which refuses the letter x.
+fn shouted(text: &str) -> Options {
+    let encoder = Encoder::new(|text| match text.contains(&b'x') {
+        true => Err("no x".to_owned()),
+        false => Ok(text.to_ascii_uppercase()),
+    });
+    let body = Body::Encoded { text: text.into(), encoder, media_type: "application/grpc".into() };
+    Options { body: Some(body), headers: strings(&["accept:", "te: trailers"]), ..Options::default() }
+}
+
+#[test]
+fn an_encoded_body_is_made_of_its_text_with_each_request() {
+    let constant = requests("http://h/", &shouted("{\"a\": \"b\", \"token\": \"s3cret\"}")).unwrap();
+    assert!(constant.is_constant());
+    let parts = constant.cursor(0, 1).parts();
+    assert_eq!(parts.body.unwrap().pieces().next().unwrap(), &b"{\"A\": \"B\", \"TOKEN\": \"S3CRET\"}"[..]);
+    let fields: Vec<_> =
+        parts.head.headers().iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap())).collect();
+    let agent = concat!("torr/", env!("CARGO_PKG_VERSION"));
+    assert_eq!(fields, [("user-agent", agent), ("te", "trailers"), ("content-type", "application/grpc")]);
+    assert_eq!(parts.head.method(), Method::POST);
+    assert_eq!(
+        constant.secrets(&Haystack::default()),
+        ["s3cret"],
+        "names tell secrets in the text, not in the content"
+    );
+    let options = Options { feeder: Some(feeder("name\na\nb\n")), ..shouted("{{name}}{{seq}}") };
+    let varying = requests("http://h/", &options).unwrap();
+    assert!(!varying.is_constant());
+    let mut cursor = varying.cursor(0, 1);
+    let bodies = (0..3).map(|_| cursor.parts().body.unwrap().pieces().next().unwrap().clone());
+    assert_eq!(bodies.collect::<Vec<_>>(), ["A1", "B2", "A3"]);
+}
+
+#[test]
+fn a_text_of_which_no_content_can_be_made_is_refused_before_the_run() {
+    let error = |options: &Options| requests("http://h/", options).unwrap_err().to_string();
+    assert_eq!(error(&shouted("x")), "no x");
+    assert_eq!(error(&Options { feeder: Some(feeder("name\na\nx\n")), ..shouted("{{name}}") }), "record 2: no x");
+    let encoder = Encoder::new(|text| if text == b"9" { Err("9 is too large".to_owned()) } else { Ok(vec![]) });
+    let body = Body::Encoded { text: "{{rand 1 9}}".into(), encoder, media_type: "a/b".into() };
+    assert_eq!(error(&Options { body: Some(body), ..Options::default() }), "9 is too large");
+    let typed = Options { headers: strings(&["Content-Type: text/plain"]), ..shouted("a") };
+    assert_eq!(error(&typed), "header 'Content-Type' follows from the body: drop it");
 }

@@ -1,9 +1,9 @@
 //! The bytes of a failed response, until it is complete and kept for the report.
 
 use super::decode::Encoding;
-use torr_gauge::Secrets;
 use torr_gauge::failed_response::FailedResponse;
 use torr_gauge::secrets::Haystack;
+use torr_gauge::{GrpcStatus, Secrets};
 use torr_wire::Header;
 use torr_wire::response::{HeadCache, Observer, ResponseReader};
 
@@ -71,7 +71,13 @@ impl FailedResponseBuffer {
     /// Returns the failed response, if it was gathered from its beginning.
     pub(crate) fn response(self) -> Option<GatheredResponse> {
         let (status_line, parts) = match self.parts {
-            Some(parts) => (format!("HTTP/2 {}", parts.status), parts),
+            Some(parts) => {
+                let line = match GrpcStatus::of_count(parts.status) {
+                    Some(status) => format!("gRPC status {} ({})", status.code(), status.name()),
+                    None => format!("HTTP/2 {}", parts.status),
+                };
+                (line, parts)
+            }
             None => {
                 let mut parts = ParsedResponse { cut: self.raw.len() == MOST, ..ParsedResponse::default() };
                 // Its framing was found sound before; if some of it is missing, the rest is shown as far as it goes.
@@ -119,7 +125,10 @@ impl GatheredResponse {
     pub fn shown(&self, at_s: f64, secrets: &Secrets) -> FailedResponse {
         let Self { status, status_line, fields, content, complete } = self;
         let fields = fields.iter().map(|(name, value)| (name.as_str(), value.as_slice()));
-        FailedResponse { at_s, ..FailedResponse::new(*status, status_line, fields, content, *complete, secrets) }
+        FailedResponse {
+            at_s,
+            ..FailedResponse::new(GrpcStatus::http(*status), status_line, fields, content, *complete, secrets)
+        }
     }
 }
 

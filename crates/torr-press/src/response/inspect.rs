@@ -2,6 +2,7 @@
 
 use super::checks::{Check, MOST_BODY, meant};
 use super::decode::Encoding;
+use super::events::{EventArrival, is_event_stream};
 use super::follow::{Follower, Redirected};
 use super::kept::KeptResponse;
 use crate::request::SentContent;
@@ -10,11 +11,48 @@ use crate::servers::target::Target;
 use bytes::Bytes;
 use torr_gauge::Failure;
 use torr_gauge::collector::FirstResponse;
+use torr_net::Nanos;
 use torr_wire::Header;
 use torr_wire::response::{Observer, Response};
 
 /// The inspection of the responses of one connection.
 pub trait Inspect: Observer {
+    /// Whether responses are streams, whose events the engine records.
+    const STREAMS: bool = false;
+
+    /// Takes the events that have arrived since the last call, by this time.
+    #[inline]
+    fn take_arrival(&mut self, _at: Nanos) -> Option<EventArrival> {
+        None
+    }
+
+    /// Returns the response whose stream the client ends here, before the server does.
+    #[inline]
+    fn ended_here(&mut self) -> Option<Response> {
+        None
+    }
+
+    /// Returns the response whose stream is left here by the user that it is for.
+    fn end_here(&mut self) -> Option<Response> {
+        None
+    }
+
+    /// Takes the reason for which the response is of no use.
+    #[inline]
+    fn failure(&mut self) -> Option<Failure> {
+        None
+    }
+
+    /// Returns the time of the latest event of an open stream; `None` before its first one.
+    fn last_event(&self) -> Option<Nanos> {
+        None
+    }
+
+    /// Whether the latest response is an event stream, as far as it was looked at.
+    fn is_event_stream(&self) -> bool {
+        false
+    }
+
     /// Notes the bytes of a request that has been written. The large content behind them is the inspector's to write if it takes
     /// it.
     #[inline]
@@ -116,6 +154,7 @@ pub struct Inspector<'p> {
     failed: u32,
     body: Vec<u8>,
     encoding: Option<Encoding>,
+    is_event_stream: bool,
     /// The follower of redirects, where they are followed.
     follower: Option<Follower<'p>>,
     first: First,
@@ -142,6 +181,7 @@ impl<'p> Inspector<'p> {
             failed: 0,
             body: Vec::new(),
             encoding: None,
+            is_event_stream: false,
             follower: inspection.follow.then(|| Follower::new(target)),
             first: if inspection.keep_first { First::Awaited } else { First::Unwanted },
         }
@@ -162,6 +202,7 @@ impl<'p> Inspector<'p> {
         self.fail(|check| check.holds_for_head(status, fields));
         let value = |name: &str| fields.iter().find(|f| f.name.eq_ignore_ascii_case(name)).map(|f| f.value);
         self.encoding = value("content-encoding").and_then(Encoding::of);
+        self.is_event_stream = value("content-type").is_some_and(is_event_stream);
         if let Some(follower) = &mut self.follower {
             follower.see_head(status, value("location"));
         }
@@ -185,6 +226,10 @@ impl Observer for Inspector<'_> {
 }
 
 impl Inspect for Inspector<'_> {
+    fn is_event_stream(&self) -> bool {
+        self.is_event_stream
+    }
+
     fn written(&mut self, request: &[u8], take_content: impl FnOnce() -> Option<SentContent>) {
         if let Some(follower) = &mut self.follower {
             follower.written(request, take_content().unwrap_or_default());

@@ -12,9 +12,17 @@ pub struct Keeper {
     response: KeptResponse,
 }
 
+impl Keeper {
+    /// Returns the response, as far as it has arrived.
+    pub(super) fn response(&mut self) -> &mut KeptResponse {
+        &mut self.response
+    }
+}
+
 impl Observer for Keeper {
-    fn version(&mut self, minor: u8) {
+    fn status_line(&mut self, minor: u8, reason: &str) {
         self.response.version = if minor == 0 { "1.0" } else { "1.1" };
+        self.response.keep_reason(reason);
     }
 
     fn head(&mut self, status: u16, fields: &[Header<'_>]) {
@@ -29,7 +37,7 @@ impl Observer for Keeper {
 impl Inspect for Keeper {
     fn begun(&mut self, info: &RequestInfo) {
         self.response.clear();
-        self.response.keep = info.keep;
+        self.response.want(info);
     }
 
     fn kept(&mut self) -> Option<&mut KeptResponse> {

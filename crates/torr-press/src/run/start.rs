@@ -88,7 +88,9 @@ mod tests {
             let before = Clock::start();
             drop(failing);
             let clock = waiting.join().expect("it does not panic");
-            assert!(before.now() >= clock.now(), "the clock began before the last thread was ready");
+            // Read first: time passes between both readings.
+            let since_start = clock.now();
+            assert!(before.now() >= since_start, "the clock began before the last thread was ready");
         });
     }
 

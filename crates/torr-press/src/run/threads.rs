@@ -12,13 +12,18 @@ use crate::protocol::either_tls::EitherTls;
 use crate::protocol::http1::Http1;
 use crate::protocol::http2::Http2;
 use crate::protocol::tls::OverTls;
+use crate::protocol::websocket::{Listener, WebSocket};
+use crate::request::Requests;
+use crate::response::events::{StreamKeeper, Streaming};
 use crate::response::inspect::Inspector;
 use crate::response::keeper::Keeper;
 use crate::work::Work;
 use crate::work::source::{CurrentUser, Source};
 use crate::work::users::ThreadPart;
+use std::cell::RefCell;
 use std::io;
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
@@ -180,15 +185,50 @@ fn press(shared: &Shared, coordinator: &ThreadCoordinator<'_>) -> io::Result<End
     // TLS sessions are kept by thread, so that threads do not meet over them.
     let clients: Vec<_> = (0..servers.known()).map(|number| servers.tls(number).map(TlsConfig::client)).collect();
     let inspected = || Http1::inspected_by(Inspector::new(&plan.inspection, &plan.target));
-    let http2 = || Http2::inspected_by(&plan.inspection, &plan.target);
+    let http2 = || {
+        let inspected = Http2::inspected_by(&plan.inspection, &plan.target);
+        inspected.watching(plan.events.as_ref()).calling(plan.protocol.grpc)
+    };
     let keeping = || Http1::inspected_by(Keeper::default());
+    if let Some(websocket) = plan.work.requests().and_then(Requests::websocket) {
+        let handshakes = websocket.handshakes(coordinator.number, plan.thread_count());
+        let handshakes = Rc::new(RefCell::new(handshakes));
+        let (checks, shared_cursor) = (&plan.inspection.checks[..], || Rc::clone(&handshakes));
+        return match (&plan.events, &websocket.matched_by) {
+            (Some(events), _) => {
+                let listening = || Listener::new(websocket, events, shared_cursor());
+                press_over(shared, preparation, coordinator, &clients, listening)
+            }
+            (None, None) => {
+                let in_order = || WebSocket::<false>::new(websocket, checks, shared_cursor());
+                press_over(shared, preparation, coordinator, &clients, in_order)
+            }
+            (None, Some(_)) => {
+                let matching = || WebSocket::<true>::new(websocket, checks, shared_cursor());
+                press_over(shared, preparation, coordinator, &clients, matching)
+            }
+        };
+    }
     match &plan.work {
         _ if plan.protocol.http2 => press_among(shared, preparation, coordinator, &clients, http2),
         // Users who may park learn of their servers, each of which selects a protocol.
         Work::Users(users) if users.may_park() => {
             press_among(shared, preparation, coordinator, &clients, ByAlpn::default)
         }
-        Work::Users(_) => press_among(shared, preparation, coordinator, &clients, keeping),
+        Work::Users(_) => match &plan.events {
+            Some(events) => {
+                let keeping_streams = || Http1::inspected_by(StreamKeeper::new(events));
+                press_among(shared, preparation, coordinator, &clients, keeping_streams)
+            }
+            None => press_among(shared, preparation, coordinator, &clients, keeping),
+        },
+        Work::Requests(_) if plan.events.is_some() => {
+            let streaming = || {
+                let events = plan.events.as_ref().expect("the arm is for plans with events");
+                Http1::inspected_by(Streaming::new(events, Inspector::new(&plan.inspection, &plan.target)))
+            };
+            press_over(shared, preparation, coordinator, &clients, streaming)
+        }
         Work::Requests(_) if plan.inspection.is_needed() => {
             press_over(shared, preparation, coordinator, &clients, inspected)
         }
@@ -271,8 +311,9 @@ fn press_by<S: Protocol>(
     let time = shared.begin();
     shared.state.begins(time.now());
     meter.begin_time();
-    let ended = engine.run(time)?;
+    let (ended, open) = engine.run(time)?;
     let used = meter.read(ended.idle);
+    open.close();
     Ok((ended, used))
 }
 

@@ -23,6 +23,9 @@ pub enum TargetError {
     /// A URL of another scheme, without user and password.
     #[error("cannot load '{0}': the URL must begin with http:// or https://")]
     Scheme(String),
+    /// A URL of WebSocket where only HTTP can be, without user and password.
+    #[error("cannot load '{0}' here: expected http:// or https://, found a WebSocket")]
+    WebSocket(String),
 }
 
 /// The parts of the URL.
@@ -30,7 +33,7 @@ pub enum TargetError {
 pub struct Target {
     /// The whole URL, but for a user and password.
     pub url: String,
-    /// Whether the scheme is `https`.
+    /// Whether the scheme is `https` or `wss`.
     pub tls: bool,
     /// A name or an address, without brackets.
     pub host: String,
@@ -85,8 +88,20 @@ impl Target {
     /// Parses a URL of `http` or `https`; `http://` may be left out.
     ///
     /// # Errors
-    /// [`TargetError::Url`] and [`TargetError::Scheme`].
+    /// [`TargetError`].
     pub fn parse(url: &str) -> Result<Self, TargetError> {
+        let target = Self::parse_any(url)?;
+        if target.is_websocket() {
+            return Err(TargetError::WebSocket(target.shown().into_owned()));
+        }
+        Ok(target)
+    }
+
+    /// Parses a URL of `http`, `https`, `ws` or `wss`; `http://` may be left out.
+    ///
+    /// # Errors
+    /// [`TargetError::Url`] and [`TargetError::Scheme`].
+    pub fn parse_any(url: &str) -> Result<Self, TargetError> {
         let bad = |why: &str| TargetError::Url { url: redact::url(url).into_owned(), why: why.to_owned() };
         let parts = split(url);
         let scheme = parts.scheme.unwrap_or("http").to_ascii_lowercase();
@@ -96,8 +111,8 @@ impl Target {
         let origin = format!("{scheme}://{}", parts.authority);
         let uri: Uri = origin.parse().map_err(|error: http::uri::InvalidUri| bad(&error.to_string()))?;
         let tls = match scheme.as_str() {
-            "http" => false,
-            "https" => true,
+            "http" | "ws" => false,
+            "https" | "wss" => true,
             _ => return Err(TargetError::Scheme(redact::url(url).into_owned())),
         };
         let authority = uri.authority().ok_or_else(|| bad("the host is missing"))?;
@@ -127,6 +142,34 @@ impl Target {
         })
     }
 
+    /// Whether the URL is that of a WebSocket (RFC 6455, section 3).
+    pub fn is_websocket(&self) -> bool {
+        ["ws", "wss"].contains(&&*self.scheme)
+    }
+
+    /// Parses the URL of a method of gRPC, whose scheme is `grpc` or, with TLS, `grpcs`.
+    ///
+    /// # Errors
+    /// [`TargetError::Url`] and [`TargetError::Scheme`].
+    pub fn parse_grpc(url: &str) -> Result<Self, TargetError> {
+        let (scheme, rest) = url.split_once("://").unwrap_or_default();
+        let http = match scheme.to_ascii_lowercase().as_str() {
+            "grpc" => "http",
+            "grpcs" => "https",
+            _ => return Err(TargetError::Scheme(redact::url(url).into_owned())),
+        };
+        let as_given = |shown: String| shown.replacen("http", "grpc", 1);
+        let target = Self::parse(&format!("{http}://{rest}")).map_err(|error| match error {
+            TargetError::Url { url, why } => TargetError::Url { url: as_given(url), why },
+            error => error,
+        })?;
+        if target.has_userinfo() {
+            let why = "a grpc:// URL must not have a user: use --user".to_owned();
+            return Err(TargetError::Url { url: as_given(target.url), why });
+        }
+        Ok(Self { url: as_given(target.url.clone()), ..target })
+    }
+
     /// Whether the URL names a user.
     pub fn has_userinfo(&self) -> bool {
         self.userinfo.is_some()
@@ -143,11 +186,12 @@ impl Target {
         format!("{}://{}{}{path}", self.scheme, self.before_host(), self.authority)
     }
 
-    /// Returns the URL at another address over plain HTTP, with user and password.
+    /// Returns the URL at another address without TLS, with user and password.
     pub fn plain_at(&self, address: &str) -> String {
         // A URL that was given without a path stays without one.
         let path = self.url.strip_prefix(&self.origin()).unwrap_or(&self.path);
-        format!("http://{}{address}{path}", self.before_host())
+        let scheme = if self.is_websocket() { "ws" } else { "http" };
+        format!("{scheme}://{}{address}{path}", self.before_host())
     }
 
     /// Returns user and password as they stand before the host.
@@ -201,6 +245,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_url_of_a_method_is_shown_as_it_was_given() {
+        let target = Target::parse_grpc("GRPC://h:50051/a.B/C").unwrap();
+        assert_eq!((target.shown().as_ref(), target.tls, target.port), ("grpc://h:50051/a.B/C", false, 50_051));
+        assert_eq!((target.scheme.as_str(), target.path(), target.as_given()), ("http", "/a.B/C", target.url.clone()));
+        let target = Target::parse_grpc("grpcs://h/a.B/C").unwrap();
+        assert_eq!((target.shown().as_ref(), target.tls, target.port), ("grpcs://h/a.B/C", true, 443));
+        for (url, why) in [
+            ("http://h/a.B/C", "http://h/a.B/C"),
+            ("grpc://h:0/a.B/C", "'grpc://h:0/a.B/C'"),
+            ("grpc://me:pw@h/a.B/C", "use --user"),
+        ] {
+            let error = Target::parse_grpc(url).unwrap_err().to_string();
+            assert!(error.contains(why) && !error.contains("pw"), "{url}: {error}");
+        }
+    }
+
+    #[test]
     fn urls_of_many_forms() {
         for (url, host, port, authority, path) in [
             ("http://example.com", "example.com", 80, "example.com", "/"),
@@ -211,14 +272,26 @@ mod tests {
             ("http://user:secret@h:1/{{rand 1 9}}", "h", 1, "h:1", "/{{rand 1 9}}"),
             ("http://h:08080/x", "h", 8080, "h:8080", "/x"),
             ("https://[::1]:000443", "::1", 443, "[::1]:443", "/"),
+            ("ws://h/chat", "h", 80, "h", "/chat"),
+            ("WSS://h", "h", 443, "h", "/"),
         ] {
-            let target = Target::parse(url).unwrap_or_else(|error| panic!("{url}: {error}"));
+            let target = Target::parse_any(url).unwrap_or_else(|error| panic!("{url}: {error}"));
             assert_eq!(
                 (target.host.as_str(), target.port, target.authority.as_str(), target.path.as_str()),
                 (host, port, authority, path)
             );
             assert!(!target.url.contains("secret") && !target.url.contains(":0"), "{}", target.url);
         }
+    }
+
+    #[test]
+    fn a_websocket_is_no_target_of_http() {
+        let target = Target::parse_any("wss://u:secret@h:81/x?y").expect("it is a URL");
+        assert!(target.tls && target.is_websocket());
+        assert_eq!(target.plain_at("127.0.0.1:9"), "ws://u:secret@127.0.0.1:9/x?y");
+        assert_eq!((target.origin(), target.as_given()), ("wss://h:81".into(), "wss://u:secret@h:81/x?y".into()));
+        let error = Target::parse("ws://u:secret@h/").expect_err("it is no HTTP").to_string();
+        assert_eq!(error, "cannot load 'ws://h/' here: expected http:// or https://, found a WebSocket");
     }
 
     #[test]

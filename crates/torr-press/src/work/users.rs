@@ -9,9 +9,11 @@ mod decision_count;
 pub use decision_count::DecisionCount;
 
 use crate::request::outgoing::{RequestInfo, RequestParts};
+use crate::response::events::StreamEvent;
 use crate::response::kept::KeptResponse;
 use crate::servers::learnt::LearntServers;
 use bytes::Bytes;
+use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
@@ -119,6 +121,14 @@ pub trait ThreadUsers {
 
     /// Notes that the user is about to get a response: what it keeps for that may be brought into the CPU's caches meanwhile.
     fn expect(&self, _user: usize) {}
+
+    /// Takes events of the stream that responds to the request in flight, of a request that
+    /// [has them handed over](RequestInfo::hands_events). `response` is that stream as far as it has arrived. Returns whether the stream
+    /// goes on; otherwise the user has left it, and events that were not taken do not count.
+    fn arrived(&mut self, _user: usize, _response: &KeptResponse, events: &mut VecDeque<StreamEvent>) -> bool {
+        events.clear();
+        true
+    }
 
     /// Judges the response to the request in flight.
     fn received(&mut self, user: usize, received: &ReceivedBy<'_>) -> Judged;

@@ -12,6 +12,7 @@ fn entry(name: &str, line: usize) -> EntryResult {
         requests: 1000,
         rps: 100.0,
         status: BTreeMap::from([(200, 1000)]),
+        grpc: BTreeMap::new(),
         failed: 0,
         request_failures: 0,
         unfinished: 0,
@@ -19,6 +20,7 @@ fn entry(name: &str, line: usize) -> EntryResult {
         sessions_failed: 0,
         causes: vec![],
         latency_us: latency.summary(),
+        streams: None,
         asserts_failed: 0,
         asserts: vec![],
     }

@@ -46,7 +46,11 @@ fn entry_metrics(points: &Points, results: &[EntryResult], counts: &SessionCount
     });
     let times = all().zip(&counts.entries);
     let times = times.map(|((_, title), counts)| points.times(&counts.response_times, None, vec![text(ENTRY, title)]));
-    vec![
+    let events = all().filter_map(|(entry, title)| {
+        entry.streams.as_ref().map(|streams| points.count(streams.events, vec![text(ENTRY, title)]))
+    });
+    let events: Vec<_> = events.collect();
+    let mut metrics = vec![
         sum("torr.entry.requests", "{request}", "Complete responses by entry and status", by_status.collect()),
         count(
             "torr.entry.failed",
@@ -66,5 +70,9 @@ fn entry_metrics(points: &Points, results: &[EntryResult], counts: &SessionCount
             "Time from when a request was due to its last byte, by entry; timeouts and unfinished requests at their age",
             times.collect(),
         ),
-    ]
+    ];
+    if !events.is_empty() {
+        metrics.push(sum("torr.entry.events", "{event}", "Events of event streams, by entry", events));
+    }
+    metrics
 }

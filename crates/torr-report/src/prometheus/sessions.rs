@@ -46,7 +46,9 @@ fn entry_families(page: &Page<'_>, results: &[EntryResult], counts: &SessionCoun
         }
     }
     let times = all().zip(&counts.entries);
-    vec![
+    let events = all().filter_map(|(entry, label)| Some((vec![label], entry.streams.as_ref()?.events)));
+    let events = page.counters("torr_entry_events_total", "Events of event streams, by entry.", events);
+    let mut families = vec![
         page.counters("torr_entry_requests_total", "Complete responses by entry and status.", by_status),
         count(
             "torr_entry_failed_total",
@@ -68,5 +70,7 @@ fn entry_families(page: &Page<'_>, results: &[EntryResult], counts: &SessionCoun
             "Time from when a request was due to its last byte, by entry; timeouts and unfinished requests at their age.",
             times.map(|((_, label), counts)| (vec![label], Cow::Borrowed(&counts.response_times))),
         ),
-    ]
+    ];
+    families.extend(Some(events).filter(|events| !events.get_metric().is_empty()));
+    families
 }

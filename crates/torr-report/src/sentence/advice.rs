@@ -64,6 +64,8 @@ pub fn advice(advice: &Advice) -> String {
         A::FindLimit => "find the highest rate that the service sustains with 'torr limit'",
         A::Diagnose => "run 'torr doctor', which varies the load",
         A::TestBelowLimit => "test below the limit with -r, or exempt the load generator from it",
+        A::RaiseRate => "raise the rate until the times to the first event grow, or gaps do",
+        A::LongerRun => "run longer, or with more streams",
         A::MoreRequests => "send more requests with -n, or load for some seconds with -d",
         A::KeepAgents => "run again with agents that stay until the end",
         A::StopOthers => "stop the other programs and run again",

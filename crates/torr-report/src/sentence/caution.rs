@@ -85,10 +85,13 @@ fn measured(caution: &Caution) -> String {
             count(*started),
             percent(*share)
         ),
-        C::Samples { count: samples, left_out } => match left_out.is_empty() {
-            true => format!("{} response times are enough for every percentile", count(*samples)),
-            false => format!("{} response times are too few for {}", count(*samples), left_out.join(", ")),
-        },
+        C::Samples { count: samples, left_out, of_events } => {
+            let times = if *of_events { "gaps between events" } else { "response times" };
+            match left_out.is_empty() {
+                true => format!("{} {times} are enough for every percentile", count(*samples)),
+                false => format!("{} {times} are too few for {}", count(*samples), left_out.join(", ")),
+            }
+        }
     }
 }
 
@@ -139,7 +142,8 @@ fn advice(caution: &Caution) -> &'static str {
         C::Unfinished { .. } => {
             "run longer, or add --warmup: it balances the requests in flight at the start and at the end"
         }
-        C::Samples { .. } => "run longer: the 99th percentile needs 500 response times",
+        C::Samples { of_events: false, .. } => "run longer: the 99th percentile needs 500 response times",
+        C::Samples { of_events: true, .. } => "run longer: the 99th percentile needs 500 gaps between events",
     }
 }
 
@@ -172,8 +176,12 @@ mod tests {
                 "Torr sent 900 requests, 10% fewer than scheduled: Torr paused connections after failures",
             ),
             (
-                Caution::Samples { count: 1000, left_out: vec!["p99.9".into(), "p99.99".into()] },
+                Caution::Samples { count: 1000, left_out: vec!["p99.9".into(), "p99.99".into()], of_events: false },
                 "1,000 response times are too few for p99.9, p99.99",
+            ),
+            (
+                Caution::Samples { count: 30, left_out: vec!["p99".into()], of_events: true },
+                "30 gaps between events are too few for p99",
             ),
         ] {
             let mut validity =

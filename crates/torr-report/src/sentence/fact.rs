@@ -4,10 +4,10 @@ use super::behind;
 use super::early_end::early_end;
 use super::experiment::{cheap, condition, experiment};
 use super::parts::{counted, grew, listed, shown, was};
-use super::{hidden, search, weather};
-use crate::human::{bits, bytes, count, mean, micros, per_second, percent, plural, rate, seconds, times};
+use super::{hidden, search, streams, weather};
+use crate::human::{bits, bytes, count, mean, micros, per_second, percent, plural, seconds, times};
 use torr_gauge::threshold::measured_us;
-use torr_gauge::verdict::{Fact, SearchGoal, Unit};
+use torr_gauge::verdict::{Fact, LoadUnit, SearchGoal, Unit};
 
 /// Returns a fact as a clause, without a full stop.
 pub fn fact(fact: &Fact) -> String {
@@ -103,6 +103,7 @@ pub fn fact(fact: &Fact) -> String {
         F::FiguresUntil { at_s } => format!("the figures cover the first {}, with all agents", seconds(*at_s)),
         // The load and its throughput.
         F::Responses { responses } => format!("the run had only {}", plural(*responses, "response")),
+        F::Events { events } => format!("the run had only {}", plural(*events, "event")),
         F::Done { unit, done, due, unfinished } => {
             let open = match (unit, unfinished) {
                 (_, 0) => String::new(),
@@ -172,6 +173,13 @@ pub fn fact(fact: &Fact) -> String {
         F::ResponseTimes { p50_s, p99_s: None, max_s } => {
             format!("half of the responses took at most {}, the longest {}", seconds(*p50_s), seconds(*max_s))
         }
+        F::FirstEvents { .. }
+        | F::FirstEventWaits { .. }
+        | F::Gaps { .. }
+        | F::LongestSilence { .. }
+        | F::OpenStreams { .. }
+        | F::NoGap { .. }
+        | F::StreamAlone { .. } => streams::fact(fact),
         F::Quartiles { p50_s, p75_s } => format!(
             "half of the responses took at most {}, three quarters at most {}",
             seconds(*p50_s),
@@ -443,10 +451,10 @@ pub fn fact(fact: &Fact) -> String {
             "two client addresses get no more than one: the limit is shared by all clients".into()
         }
         // The search for a limit.
-        F::RateFailed { rps, why } => {
-            let what = rps.map_or("one request at a time".into(), |rps| format!("{} requests/s", rate(rps)));
-            let why = why.as_deref().map(|why| format!(": {}", self::fact(why)));
-            format!("{what} failed{}", shown(why))
+        F::RateFailed { rps: None, why } => failed("one request at a time", why.as_deref()),
+        F::RateFailed { rps: Some(rps), why } => failed(&search::load(*rps, LoadUnit::Requests), why.as_deref()),
+        F::StreamsFailed { streams, why } => {
+            failed(&search::load(*streams as f64, LoadUnit::Streams), why.as_deref())
         }
         F::NoResponse => "the service responded to no request".into(),
         F::StatusShare { status, share } => format!("{} of the requests got status {status}", percent(*share)),
@@ -486,9 +494,7 @@ pub fn fact(fact: &Fact) -> String {
             };
             format!("{ended} before {before}")
         }
-        F::OtherRates { kept_above, failed_too, failed_below } => {
-            search::other_rates(kept_above, *failed_too, failed_below)
-        }
+        F::OtherRates { .. } | F::OtherStreams { .. } => search::other_loads(fact),
         F::DisturbedSteps { others_share, stolen_share, steps, failed, of } => {
             let who = search::others(*others_share, *stolen_share);
             let failed = if *failed == 0 { "none".into() } else { failed.to_string() };
@@ -575,6 +581,12 @@ pub fn fact(fact: &Fact) -> String {
         F::LoopBlocked { requests } => behind::loop_blocked(*requests),
         F::OtherNamespace => behind::OTHER_NAMESPACE.into(),
     }
+}
+
+/// Returns that a load failed, and why.
+fn failed(what: &str, why: Option<&Fact>) -> String {
+    let why = why.map(|why| format!(": {}", fact(why)));
+    format!("{what} failed{}", shown(why))
 }
 
 /// Returns that requests met the close of an idle connection. `after` says how long that was idle, if it is known.

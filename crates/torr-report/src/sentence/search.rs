@@ -1,18 +1,43 @@
 //! Parts of the sentences of facts that a search for a limit finds.
 
 use crate::human::{count, percent, plural, rate, seconds};
-use torr_gauge::verdict::{Course, OverloadEffect};
+use torr_gauge::verdict::{Course, Fact, LoadUnit, OverloadEffect};
 
 /// The share of the machine's CPU below which others are not named.
 const LEAST_SHARE: f64 = 0.01;
 
-/// Returns the rates whose steps do not agree with the limit, each with how often it was sustained above the limit or failed below.
-pub fn other_rates(kept_above: &[(f64, usize)], failed_too: bool, failed_below: &[(f64, usize)]) -> String {
+/// Returns a load: "384 requests/s", "120 streams at a time".
+pub fn load(load: f64, unit: LoadUnit) -> String {
+    match unit {
+        LoadUnit::Requests => format!("{} requests/s", rate(load)),
+        LoadUnit::Streams => format!("{} at a time", plural(load.round() as u64, "stream")),
+    }
+}
+
+/// Returns the loads whose steps do not agree with the limit, each with how often it was sustained above the limit or failed below;
+/// nothing for another fact.
+pub fn other_loads(fact: &Fact) -> String {
+    let (kept_above, failed_too, failed_below, (higher, lower), shown) = match fact {
+        Fact::OtherRates { kept_above, failed_too, failed_below } => {
+            (kept_above, *failed_too, failed_below, ("higher rates", "rates"), rate as fn(f64) -> String)
+        }
+        Fact::OtherStreams { kept_above, failed_too, failed_below } => {
+            let streams = |streams: f64| count(streams.round() as u64);
+            (
+                kept_above,
+                *failed_too,
+                failed_below,
+                ("more streams", "numbers of streams"),
+                streams as fn(f64) -> String,
+            )
+        }
+        _ => return String::new(),
+    };
     let again = if failed_too { ", but failed when tried again" } else { "" };
     let kept = (!kept_above.is_empty())
-        .then(|| format!("the service sustained higher rates too: {}{again}", how_often(kept_above)));
-    let failed =
-        (!failed_below.is_empty()).then(|| format!("rates up to the limit failed too: {}", how_often(failed_below)));
+        .then(|| format!("the service sustained {higher} too: {}{again}", how_often(kept_above, shown)));
+    let failed = (!failed_below.is_empty())
+        .then(|| format!("{lower} up to the limit failed too: {}", how_often(failed_below, shown)));
     kept.into_iter().chain(failed).collect::<Vec<_>>().join("; ")
 }
 
@@ -28,8 +53,10 @@ pub fn others(others_share: f64, stolen_share: f64) -> String {
 
 /// Returns what an overload did, and what the service did afterwards.
 pub fn overload(effect: &OverloadEffect) -> String {
-    let OverloadEffect { factor, rps, good_share, p99_s, failed_share, course, recovered_s, waited_s } = *effect;
-    let slow = p99_s.map_or_else(String::new, |p99_s| format!(", p99 {}", seconds(p99_s)));
+    let OverloadEffect { factor, rps, streams, good_share, p99_s, failed_share, course, recovered_s, waited_s } =
+        *effect;
+    let p99 = if streams.is_some() { "p99 of gaps" } else { "p99" };
+    let slow = p99_s.map_or_else(String::new, |p99_s| format!(", {p99} {}", seconds(p99_s)));
     let failed = if failed_share > 0.0 { format!(", {} failed", percent(failed_share)) } else { String::new() };
     let soon = match recovered_s.unwrap_or(waited_s) {
         s if s < 0.1 => "at once".to_owned(),
@@ -40,8 +67,10 @@ pub fn overload(effect: &OverloadEffect) -> String {
         Course::Collapses => format!("throughput collapsed, and recovered {soon}"),
         Course::StaysSlow => format!("the service stayed slow for at least {waited_s:.1} s afterwards"),
     };
-    let (rps, good) = (rate(rps), percent(good_share));
-    format!("at {factor}x the limit ({rps} requests/s), throughput was {good} of the limit{slow}{failed}; {after}")
+    let offered =
+        streams.map_or_else(|| load(rps, LoadUnit::Requests), |streams| load(streams as f64, LoadUnit::Streams));
+    let good = percent(good_share);
+    format!("at {factor}x the limit ({offered}), throughput was {good} of the limit{slow}{failed}; {after}")
 }
 
 /// Returns the connections that the limit needs, and how many of them are busy.
@@ -66,13 +95,13 @@ pub fn law(lambda: f64, sigma: f64, kappa: f64) -> String {
     format!("X(N) = {} N / (1 + {sigma} (N-1) + {kappa} N (N-1))", rate(lambda))
 }
 
-/// Returns rates with how often each was seen: "100 and 120 once each, 140 twice".
-fn how_often(rates: &[(f64, usize)]) -> String {
-    let mut counts: Vec<usize> = rates.iter().map(|(_, count)| *count).collect();
+/// Returns loads with how often each was seen: "100 and 120 once each, 140 twice".
+fn how_often(loads: &[(f64, usize)], shown: fn(f64) -> String) -> String {
+    let mut counts: Vec<usize> = loads.iter().map(|(_, count)| *count).collect();
     counts.sort_unstable();
     counts.dedup();
     let group = |&times: &usize| {
-        let alike: Vec<_> = rates.iter().filter(|(_, count)| *count == times).map(|(rps, _)| rate(*rps)).collect();
+        let alike: Vec<_> = loads.iter().filter(|(_, count)| *count == times).map(|(load, _)| shown(*load)).collect();
         let often = match times {
             1 => "once".to_owned(),
             2 => "twice".to_owned(),
@@ -80,7 +109,7 @@ fn how_often(rates: &[(f64, usize)]) -> String {
         };
         match &alike[..] {
             [first @ .., before, last] => {
-                let first: String = first.iter().map(|rate| format!("{rate}, ")).collect();
+                let first: String = first.iter().map(|load| format!("{load}, ")).collect();
                 format!("{first}{before} and {last} {often} each")
             }
             _ => format!("{} {often}", alike.concat()),
@@ -102,15 +131,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_rate_that_does_not_agree_with_the_limit_is_named() {
-        let above = [(78_563.0, 1), (85_673.0, 1)];
+    fn each_load_that_does_not_agree_with_the_limit_is_named() {
+        let rates = |kept_above: &[(f64, usize)], failed_too, failed_below: &[(f64, usize)]| {
+            let (kept_above, failed_below) = (kept_above.to_vec(), failed_below.to_vec());
+            other_loads(&Fact::OtherRates { kept_above, failed_too, failed_below })
+        };
         assert_eq!(
-            other_rates(&above, true, &[]),
+            rates(&[(78_563.0, 1), (85_673.0, 1)], true, &[]),
             "the service sustained higher rates too: 78,563 and 85,673 once each, but failed when tried again"
         );
         assert_eq!(
-            other_rates(&[(78_563.0, 2)], false, &[(27_776.0, 1), (52_000.0, 3)]),
+            rates(&[(78_563.0, 2)], false, &[(27_776.0, 1), (52_000.0, 3)]),
             "the service sustained higher rates too: 78,563 twice; rates up to the limit failed too: 27,776 once, 52,000 3 times"
+        );
+        let streams =
+            Fact::OtherStreams { kept_above: vec![(80.0, 1)], failed_too: false, failed_below: vec![(40.0, 2)] };
+        assert_eq!(
+            other_loads(&streams),
+            "the service sustained more streams too: 80 once; numbers of streams up to the limit failed too: 40 twice"
         );
     }
 

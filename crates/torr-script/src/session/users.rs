@@ -11,6 +11,7 @@ use bytes::Bytes;
 use cookie_store::CookieStore;
 use http::Request;
 use mlua::{IntoLuaMulti, Lua, LuaString, MultiValue, Table, Thread, Value};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -19,7 +20,7 @@ use torr_gauge::{Failure, Secrets};
 use torr_press::learnt::{self, LearntServers, Lookup};
 use torr_press::request::{Feeder, LEAST_SHARED, Order, SentContent, secrets_of_content, sent_secrets};
 use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Unmet, Users};
-use torr_press::{Destination, Keep, KeptResponse, RequestInfo, RequestParts};
+use torr_press::{Destination, Keep, KeptResponse, RequestInfo, RequestParts, StreamEvent};
 use url::{Origin, Url};
 
 /// The longest pause in seconds, a day: longer ones would overflow the clock.
@@ -167,6 +168,27 @@ struct User {
     cookies: Option<Box<CookieStore>>,
     /// The server of the latest request, where it is not the target's.
     server: Option<Box<OtherServer>>,
+    /// Whether the latest request is a call of gRPC.
+    is_call: bool,
+    /// The stream that the latest request is to bring.
+    stream: Stream,
+    /// The number of streams that have begun.
+    streams: u64,
+    /// Whether the session has left the stream in flight.
+    has_left: bool,
+    /// The checks that failed between the events of the stream in flight.
+    unmet: Vec<Unmet>,
+}
+
+/// The stream of events that a session reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stream {
+    /// There is none.
+    None,
+    /// The session waits for the first event.
+    Awaited,
+    /// The session reads the events of the stream with this number.
+    Open(u64),
 }
 
 /// A server beside the target that a request goes to.
@@ -201,6 +223,11 @@ impl User {
             sent: Vec::new(),
             cookies: None,
             server: None,
+            is_call: false,
+            stream: Stream::None,
+            streams: 0,
+            has_left: false,
+            unmet: Vec::new(),
         }
     }
 
@@ -233,8 +260,25 @@ impl OtherServer {
 }
 
 impl SessionThread<'_> {
-    /// Lets a user's code run until it yields.
+    /// Lets a user's code run until it yields a step; [`Step::Await`] is the wait for the next event of the open stream.
     fn resume(&mut self, user: usize, arguments: impl IntoLuaMulti) -> Result<Step, ScriptError> {
+        let mut yielded = self.run(user, arguments)?;
+        while let Some(number) = awaited_stream(&yielded) {
+            if self.users[user].stream == Stream::Open(number) {
+                return Ok(Step::Await);
+            }
+            // The session has left that stream.
+            yielded = self.run(user, false)?;
+        }
+        let step = self.step(user, &yielded).ok_or_else(|| {
+            let what = "it must not call coroutine.yield: only requests and user.think may yield".to_owned();
+            self.state.problem(Some("session"), what)
+        })?;
+        Ok(step)
+    }
+
+    /// Lets a user's code run until it yields.
+    fn run(&mut self, user: usize, arguments: impl IntoLuaMulti) -> Result<MultiValue, ScriptError> {
         let error = |error: mlua::Error| self.state.error(Some("session"), &error);
         let state = &mut self.users[user];
         let coroutine = match &state.coroutine {
@@ -245,11 +289,7 @@ impl SessionThread<'_> {
                 state.coroutine.insert(made)
             }
         };
-        let yielded: MultiValue = self.progress.session(|| coroutine.resume(arguments)).map_err(error)?;
-        self.step(user, &yielded).ok_or_else(|| {
-            let what = "it must not call coroutine.yield: only requests and user.think may yield".to_owned();
-            self.state.problem(Some("session"), what)
-        })
+        self.progress.session(|| coroutine.resume(arguments)).map_err(error)
     }
 
     /// Returns the step that yielded values stand for.
@@ -259,8 +299,13 @@ impl SessionThread<'_> {
             return None;
         }
         let text = |position: usize| yielded.get(1 + position).and_then(Value::as_string);
+        self.users[user].stream = Stream::None;
         match &*text(0)?.as_bytes() {
-            b"send" => {
+            how @ (b"send" | b"stream" | b"call") => {
+                self.users[user].is_call = how == b"call";
+                if how == b"stream" {
+                    self.users[user].stream = Stream::Awaited;
+                }
                 let (name, method, path) = (text(1)?, text(2)?, text(3)?);
                 let entry = self.names.entry(&name.to_string_lossy());
                 self.users[user].entry = entry;
@@ -366,16 +411,28 @@ impl SessionThread<'_> {
     /// Lets a user's code take a response.
     fn respond(&mut self, user: usize, response: &KeptResponse) -> Result<Step, ScriptError> {
         let error = |error: mlua::Error| self.state.error(Some("session"), &error);
-        let mut fields = Vec::new();
-        for (name, value) in response.fields() {
-            for part in [name.as_bytes(), b":", value, b"\n"] {
-                fields.extend_from_slice(part);
-            }
-        }
         let lua = &self.state.lua;
-        let fields = lua.create_string(&fields).map_err(error)?;
+        let fields = lua.create_string(lines(response)).map_err(error)?;
         let content = lua.create_string(response.decoded()).map_err(error)?;
         self.resume(user, (response.status, fields, content))
+    }
+
+    /// Lets a user's code take an event, the first one with the header section of its response.
+    fn take_event(&mut self, user: usize, response: &KeptResponse, event: &StreamEvent) -> Result<Step, ScriptError> {
+        let error = |error: mlua::Error| self.state.error(Some("session"), &error);
+        let lua = self.state.lua.clone();
+        let text = |bytes: &[u8]| lua.create_string(bytes).map_err(error);
+        let (data, kind, id) = (text(&event.data)?, text(&event.kind)?, text(&event.id)?);
+        if self.users[user].stream != Stream::Awaited {
+            return self.resume(user, (data, kind, id));
+        }
+        let fields = text(&lines(response))?;
+        self.keep_cookies(user, response);
+        let state = &mut self.users[user];
+        state.streams += 1;
+        let number = state.streams;
+        state.stream = Stream::Open(number);
+        self.resume(user, (response.status, fields, "", number, data, kind, id))
     }
 
     /// Returns the checks that failed since the last call.
@@ -390,6 +447,13 @@ impl SessionThread<'_> {
             }
         }
         unmet
+    }
+
+    /// Returns the facts of the request of a user that is written next.
+    fn info(&self, user: usize) -> RequestInfo {
+        let User { request, stream, is_call, .. } = &self.users[user];
+        let (is_head, hands_events) = (message::is_head(request), *stream == Stream::Awaited);
+        RequestInfo { is_head, url: 0, keep: Keep::Content, hands_events, is_call: *is_call }
     }
 
     /// Ends the run, and returns the end of the session.
@@ -424,7 +488,7 @@ impl ThreadUsers for SessionThread<'_> {
         let User { request, content, .. } = &self.users[user];
         out.extend_from_slice(request);
         self.content.clone_from(content);
-        RequestInfo { is_head: message::is_head(request), url: 0, keep: Keep::Content }
+        self.info(user)
     }
 
     fn take_content(&mut self) -> Option<Bytes> {
@@ -433,7 +497,7 @@ impl ThreadUsers for SessionThread<'_> {
 
     fn parts(&mut self, user: usize) -> RequestParts {
         let User { request, content: large, .. } = &self.users[user];
-        let begun = RequestInfo { is_head: message::is_head(request), url: 0, keep: Keep::Content };
+        let begun = self.info(user);
         let origin = self.users[user].url(&self.shared.target).origin().ascii_serialization();
         match message::parts(request, &origin) {
             Ok((head, content)) => {
@@ -449,16 +513,41 @@ impl ThreadUsers for SessionThread<'_> {
         }
     }
 
-    fn received(&mut self, user: usize, received: &ReceivedBy<'_>) -> Judged {
+    fn arrived(&mut self, user: usize, response: &KeptResponse, events: &mut VecDeque<StreamEvent>) -> bool {
         let entry = self.users[user].entry;
+        while let Some(event) = events.pop_front() {
+            let step = self.take_event(user, response, &event).unwrap_or_else(|error| self.end_run(user, error));
+            let unmet = self.failed_checks(entry);
+            let state = &mut self.users[user];
+            state.unmet.extend(unmet);
+            if step != Step::Await {
+                (state.next, state.has_left) = (Next::Step(step), true);
+                return false;
+            }
+        }
+        true
+    }
+
+    fn received(&mut self, user: usize, received: &ReceivedBy<'_>) -> Judged {
+        let state = &mut self.users[user];
+        let mut unmet = std::mem::take(&mut state.unmet);
+        if std::mem::take(&mut state.has_left) {
+            return Judged { passed: unmet.is_empty(), unmet, retries: false };
+        }
+        let entry = state.entry;
+        let has_events = matches!(std::mem::replace(&mut state.stream, Stream::None), Stream::Open(_));
         self.keep_cookies(user, received.response);
         if received.response.status >= 400 {
             // The next request is composed while the script takes the response.
             self.users[user].sent = self.users[user].sent_secrets();
         }
-        let step = self.respond(user, received.response).unwrap_or_else(|error| self.end_run(user, error));
+        let step = match has_events {
+            true => self.resume(user, ()),
+            false => self.respond(user, received.response),
+        };
+        let step = step.unwrap_or_else(|error| self.end_run(user, error));
         self.users[user].next = Next::Step(step);
-        let unmet = self.failed_checks(entry);
+        unmet.extend(self.failed_checks(entry));
         Judged { passed: received.response.status < 400 && unmet.is_empty(), unmet, retries: false }
     }
 
@@ -473,6 +562,26 @@ impl ThreadUsers for SessionThread<'_> {
     fn is_over(&self) -> bool {
         self.shared.fault.is_set()
     }
+}
+
+/// Returns the field lines of a response as sessions have them.
+fn lines(response: &KeptResponse) -> Vec<u8> {
+    let mut lines = Vec::new();
+    for (name, value) in response.fields() {
+        for part in [name.as_bytes(), b":", value, b"\n"] {
+            lines.extend_from_slice(part);
+        }
+    }
+    lines
+}
+
+/// Returns the number of the stream whose next event is awaited, if that is what yielded values stand for.
+fn awaited_stream(yielded: &MultiValue) -> Option<u64> {
+    let is_event = yielded.front() == Some(&step_mark())
+        && yielded.get(1).and_then(Value::as_string).is_some_and(|text| *text == "event");
+    let number = yielded.get(2).filter(|_| is_event)?;
+    // Whole numbers are integers to mlua.
+    number.as_u64().or_else(|| number.as_f64().map(|number| number as u64))
 }
 
 impl Drop for SessionThread<'_> {

@@ -26,6 +26,13 @@ pub struct Contended {
     pub leaf: Option<Arc<Frame>>,
 }
 
+impl Contended {
+    /// Returns whether a function acquires the lock, or calls the one that does most often.
+    pub fn is_acquired_in(&self, function: &str) -> bool {
+        self.sites.contains(function) || self.caller.as_ref().is_some_and(|caller| caller.function == function)
+    }
+}
+
 /// Samples of waiting threads with the numbers of their rounds.
 type Waits<'s> = Vec<(usize, &'s StackSample)>;
 

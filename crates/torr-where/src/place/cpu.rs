@@ -10,13 +10,16 @@ use torr_gauge::verdict::place::PlaceKind;
 /// The share from which a function without lines may be many.
 const INLINED: f64 = 0.8;
 
-/// Functions and threads that collect garbage beside the code that makes it. Go's assists run on a stack of their own.
-const COLLECTORS: [&str; 10] = [
+/// Functions and threads that collect garbage, or get memory, beside the code that makes it. Go's assists run on a stack of their own.
+const COLLECTORS: [&str; 13] = [
     "runtime.gcBgMarkWorker",
     "runtime.gcAssistAlloc",
     "runtime.gcDrain",
     "runtime.gcStart",
     "runtime.gcMarkTermination",
+    "runtime.gcMarkDone",
+    "runtime.(*mheap).",
+    "runtime.(*pageAlloc).",
     "runtime.wbBufFlush",
     "runtime.bgsweep",
     "runtime.bgscavenge",

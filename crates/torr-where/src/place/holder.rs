@@ -10,6 +10,9 @@ use torr_gauge::verdict::Estimate;
 
 /// The share of the samples of holders that must agree.
 const AGREED: f64 = 0.8;
+/// The share of the samples of holders at which these wait for another lock or hold it too, from which on it is in doubt which of
+/// the two limits.
+const DOUBTED: f64 = 0.4;
 /// The fewest samples of holders.
 const FEWEST: usize = 8;
 
@@ -26,12 +29,20 @@ struct Held<'s> {
 pub struct Holding {
     /// What the holder does, where its stacks agree.
     pub holder: Option<Holder>,
-    /// The lock that the holder itself waits for, or holds too.
+    /// The lock that the holder itself waits for, or has acquired since.
     pub waits_for: Option<LockId>,
+    /// Whether the holder waits for another lock, or has it too, so often that this one may not be what limits.
+    pub is_in_doubt: bool,
 }
 
-/// Finds the holder of a contended lock.
-pub fn find(lock: &Contended, rounds: &[Round], cpu: &CpuSeries, acquires: &impl Fn(&[Arc<Frame>]) -> bool) -> Holding {
+/// Finds the holder of one of the contended locks.
+pub fn find(
+    lock: &Contended,
+    locks: &[Contended],
+    rounds: &[Round],
+    cpu: &CpuSeries,
+    acquires: &impl Fn(&[Arc<Frame>]) -> bool,
+) -> Holding {
     let contended: Vec<&Round> = lock.rounds.iter().filter_map(|&at| rounds.get(at)).collect();
     let is_enough = |held: &[Held<'_>]| held.len() >= FEWEST && held.len() * 4 >= contended.len();
     let of_sites = |sites: &BTreeSet<String>| -> Vec<Held<'_>> {
@@ -47,18 +58,32 @@ pub fn find(lock: &Contended, rounds: &[Round], cpu: &CpuSeries, acquires: &impl
         held = of_sites(&lock.caller.iter().map(|frame| frame.function.clone()).collect());
     }
     if !is_enough(&held) {
-        return Holding { holder: None, waits_for: None };
+        return Holding { holder: None, waits_for: None, is_in_doubt: false };
     }
-    // While the holder waits for another lock or holds it too, who waits for this one waits for the other.
+    // While the holder waits for another lock or has acquired it since, who waits for this one waits for the other.
     let mut others: BTreeMap<&LockId, usize> = BTreeMap::new();
+    let mut depending = 0;
     for one in &held {
-        let awaited = one.wait.and_then(WaitKind::lock);
-        let too: BTreeSet<&LockId> = awaited.into_iter().chain(one.holds).filter(|other| **other != lock.id).collect();
+        let since = one.holds.iter().filter(|other| is_later(lock, other, locks, one.stack));
+        let too: BTreeSet<&LockId> =
+            one.wait.and_then(WaitKind::lock).into_iter().chain(since).filter(|other| **other != lock.id).collect();
+        depending += usize::from(!too.is_empty());
         too.into_iter().for_each(|other| *others.entry(other).or_default() += 1);
     }
     let next = others.into_iter().max_by_key(|(_, count)| *count);
     let waits_for = next.filter(|(_, count)| *count as f64 >= AGREED * held.len() as f64).map(|(lock, _)| lock.clone());
-    Holding { holder: agreed(&held), waits_for }
+    let is_in_doubt = waits_for.is_none() && depending as f64 >= DOUBTED * held.len() as f64;
+    Holding { holder: agreed(&held), waits_for, is_in_doubt }
+}
+
+/// Returns whether a thread with a stack acquired another lock after this one, as far as the stack tells: in a function further in.
+fn is_later(lock: &Contended, other: &LockId, locks: &[Contended], stack: &Stack) -> bool {
+    let acquired_in = |lock: &Contended| stack.0.iter().position(|frame| lock.is_acquired_in(&frame.function));
+    let other = locks.iter().find(|known| known.process == lock.process && known.id == *other);
+    match (acquired_in(lock), other.and_then(acquired_in)) {
+        (Some(this), Some(other)) => other <= this,
+        _ => true,
+    }
 }
 
 /// Returns what the thread did that the lock itself names as its holder.
@@ -74,12 +99,9 @@ fn owner<'s>(
         return Some(Held { stack: &owner.stack, wait: owner.wait.as_ref(), holds: &owner.holds });
     }
     // The thread may have released the lock since: it holds the lock only where its stack has a function that acquires it.
-    let callers = lock.caller.iter().map(|frame| &frame.function);
     let near = cpu.around(round.time).iter().filter(|(_, sample)| {
         let is_it = sample.process == owner.process && sample.thread == owner.thread;
-        let holds = |frame: &Arc<Frame>| {
-            lock.sites.contains(&frame.function) || callers.clone().any(|name| *name == frame.function)
-        };
+        let holds = |frame: &Arc<Frame>| lock.is_acquired_in(&frame.function);
         is_it && !acquires(&sample.stack.0) && sample.stack.0.iter().any(holds)
     });
     let nearest = near.min_by_key(|(at, _)| at.abs_diff(round.time))?;

@@ -1,6 +1,6 @@
 //! The places of locks: their shares of the threads' time, and which of several locks limits.
 
-use super::contended::{Contended, contended};
+use super::contended::contended;
 use super::holder::find;
 use super::round::{CpuSeries, Round};
 use super::types::Place;
@@ -29,21 +29,16 @@ pub fn busy(rounds: &[Round]) -> f64 {
 pub fn places(rounds: &[Round], cpu: &CpuSeries, all: f64, acquires: impl Fn(&[Arc<Frame>]) -> bool) -> Vec<Place> {
     let mut locks = contended(rounds);
     locks.truncate(LOCKS);
-    let holdings: Vec<_> = locks.iter().map(|lock| find(lock, rounds, cpu, &acquires)).collect();
+    let holdings: Vec<_> = locks.iter().map(|lock| find(lock, &locks, rounds, cpu, &acquires)).collect();
     // Who waits for a lock whose holder waits for another lock waits for that one: the end of the chain is what limits.
-    let ends: Vec<usize> = (0..locks.len())
-        .map(|mut at| {
-            for _ in 0..CHAIN {
-                let Some(next) = &holdings[at].waits_for else { break };
-                let is_next = |lock: &Contended| lock.process == locks[at].process && lock.id == *next;
-                match locks.iter().position(is_next) {
-                    Some(next) if next != at => at = next,
-                    _ => break,
-                }
-            }
-            at
-        })
-        .collect();
+    let next = |at: usize| {
+        let next = holdings[at].waits_for.as_ref()?;
+        locks.iter().position(|lock| lock.process == locks[at].process && lock.id == *next)
+    };
+    let chain = |at: usize| std::iter::successors(next(at), |&at| next(at)).take(CHAIN);
+    let ends: Vec<usize> = (0..locks.len()).map(|at| chain(at).last().unwrap_or(at)).collect();
+    // Of locks that are held together, acquired in the same function, it is not known which one limits.
+    let is_in_circle = |at: usize| chain(at).any(|other| other == at);
     let is_always_held = |held: usize| held >= ROUNDS && held as f64 >= CONTENDED * rounds.len() as f64;
     // Locks that are held during one function may be nested, though the samples do not show it: it is not known which one limits.
     let is_doubtful = |at: usize| {
@@ -66,7 +61,7 @@ pub fn places(rounds: &[Round], cpu: &CpuSeries, all: f64, acquires: impl Fn(&[A
         let mut place = Place::of(PlaceKind::Lock, Estimate::of_share(waits, all), waits as u64);
         let times: BTreeSet<usize> = through.iter().flat_map(|&other| locks[other].rounds.iter().copied()).collect();
         let held = Estimate::of_share(times.len() as f64, rounds.len() as f64);
-        if !is_end || !is_always_held(times.len()) || is_doubtful(at) {
+        if !is_end || !is_always_held(times.len()) || holdings[at].is_in_doubt || is_doubtful(at) || is_in_circle(at) {
             // A lock that is not always held limits nothing, and neither does one whose holder waits for another lock.
             place.share.low = 0.0;
         }
@@ -81,4 +76,83 @@ pub fn places(rounds: &[Round], cpu: &CpuSeries, all: f64, acquires: impl Fn(&[A
     }
     places.sort_by(|a, b| b.share.low.total_cmp(&a.share.low).then(b.share.value.total_cmp(&a.share.value)));
     places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stack::{LockId, Stack};
+
+    fn lock(address: u64) -> LockId {
+        LockId { address, name: None }
+    }
+
+    fn sample(thread: u64, wait: WaitKind, functions: &[&str]) -> StackSample {
+        let frame = |name: &&str| {
+            Arc::new(Frame { function: (*name).to_owned(), is_own: true, is_named: true, ..Frame::default() })
+        };
+        let stack = Stack(functions.iter().map(frame).collect());
+        StackSample { process: 1, thread, on_cpu: false, wait: Some(wait), holds: vec![], stack, weight: 1.0 }
+    }
+
+    /// Returns the places of two locks of 100 rounds, in which the holder of the first one does this.
+    fn places_of(holder: impl Fn(usize) -> StackSample) -> Vec<Place> {
+        let round = |at: usize| {
+            let mut samples = vec![holder(at)];
+            if !samples[0].holds.contains(&lock(2)) {
+                samples.push(sample(9, WaitKind::Sleep, &["append", "post"]));
+            }
+            samples.extend((2..6).map(|thread| sample(thread, WaitKind::Lock(lock(1)), &["transfer"])));
+            samples.extend((6..8).map(|thread| sample(thread, WaitKind::Lock(lock(2)), &["post"])));
+            Round { time: at as u64, samples }
+        };
+        let rounds: Vec<_> = (0..100).map(round).collect();
+        places(&rounds, &CpuSeries::default(), busy(&rounds), |_| false)
+    }
+
+    /// Returns the places of two locks in an order, where the holder of the outer one waits for the inner one in so many rounds.
+    fn nested(waiting: usize) -> Vec<Place> {
+        places_of(|at| match at < waiting {
+            true => sample(1, WaitKind::Lock(lock(2)), &["post", "transfer"]),
+            false => sample(1, WaitKind::Sleep, &["write", "transfer"]),
+        })
+    }
+
+    /// Returns the places of two locks, where the holder of the first one holds the second one too in so many rounds.
+    fn held_together(together: usize, stack: &[&str]) -> Vec<Place> {
+        places_of(|at| match at < together {
+            true => StackSample { holds: vec![lock(1), lock(2)], ..sample(1, WaitKind::Sleep, stack) },
+            false => StackSample { holds: vec![lock(1)], ..sample(1, WaitKind::Sleep, &["write", "transfer"]) },
+        })
+    }
+
+    fn certain(places: &[Place]) -> Vec<u64> {
+        places
+            .iter()
+            .filter(|place| place.share.low > 0.0)
+            .filter_map(|place| Some(place.lock.as_ref()?.address))
+            .collect()
+    }
+
+    #[test]
+    fn a_lock_whose_holder_often_waits_for_another_one_is_in_doubt() {
+        assert_eq!(certain(&nested(10)), [1, 2], "the holder hardly waits: both are held all the time");
+        for waiting in [45, 60, 75] {
+            assert_eq!(certain(&nested(waiting)), [2], "{waiting}");
+        }
+        assert_eq!(certain(&nested(95)), [2], "who waits for the outer one waits for the inner one");
+    }
+
+    #[test]
+    fn of_two_locks_that_one_thread_holds_the_one_acquired_first_does_not_limit() {
+        for together in [45, 75, 85, 100] {
+            assert_eq!(certain(&held_together(together, &["append", "post", "transfer"])), [2], "{together}");
+        }
+        assert_eq!(certain(&held_together(10, &["append", "post", "transfer"])), [1, 2]);
+    }
+
+    #[test]
+    fn of_two_locks_that_are_held_together_in_one_function_none_is_known_to_limit() {
+        assert_eq!(certain(&held_together(100, &["append"])), [] as [u64; 0]);
+    }
 }

@@ -1,10 +1,14 @@
 //! The JVM, by its own diagnostic socket: thread dumps, which have locks, holders, classes and lines.
 //!
 //! A dump stops all threads for a short time, so dumps are made at most so often that they take 1.5% of the time. What a thread computes is
-//! taken from the dumps too, and counts as much as the thread's own CPU time. Addresses of compiled code are not used: a method that is
-//! compiled anew leaves its name to the code that comes next at its address.
+//! taken from the dumps too, and counts as much as the thread's own CPU time. How that divides among its stacks is corrected by the kernel's
+//! samples, whose addresses are named by the JVM's map of compiled code at the end: a method that is compiled anew leaves its name to the
+//! code that comes next at its address, but methods that are hot under load are compiled once for long.
 
 mod attach;
+mod code_weights;
+mod compiled;
+mod computing;
 mod dump;
 mod frames;
 mod locks;
@@ -19,6 +23,8 @@ use crate::pace::{Pace, next};
 use crate::stack::StackSample;
 use crate::unseen::{Remedy, Runtime, Unseen, UnseenReason};
 use attach::Attached;
+use compiled::CompiledCode;
+use computing::Computing;
 use dump::Thread;
 use frames::{Frames, of_jvm};
 use std::collections::BTreeMap;
@@ -55,6 +61,7 @@ pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Result<Readin
         frames: Frames::default(),
         times: CpuTimes::default(),
         cpu: vec![],
+        computing: Computing::default(),
         has_carriers: false,
         stopped_ms: None,
     };
@@ -67,6 +74,7 @@ pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Result<Readin
                 let pause = jvm.stopped(&threads).unwrap_or(arrived).div_f64(STOPPED);
                 let due = next(begun, begun.elapsed(), ROUND.max(pause), MOST).min(begun + LONGEST);
                 jvm.round(&threads, &mut reading);
+                jvm.computing.take();
                 pace.sleep_until(due);
             }
             Err(error) => {
@@ -79,7 +87,7 @@ pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Result<Readin
         Some(error) if reading.rounds.is_empty() => return Err(failure(process, &error)),
         _ => reading.unseen = jvm.has_carriers.then(|| unseen(UnseenReason::Tasks)),
     }
-    jvm.settle(&mut reading);
+    jvm.settle(&attached, &mut reading);
     Ok(reading)
 }
 
@@ -108,6 +116,8 @@ struct Jvm {
     times: CpuTimes,
     /// The samples of threads that computed, with their groups.
     cpu: Vec<(Group, StackSample)>,
+    /// Where threads that compute Java's code are at any time.
+    computing: Computing,
     has_carriers: bool,
     /// The CPU time of the thread that makes dumps, at the last dump.
     stopped_ms: Option<f64>,
@@ -151,6 +161,7 @@ impl Jvm {
             let sample = StackSample { on_cpu: wait.is_none(), wait, holds, ..self.sample(number, stack) };
             // RUNNABLE is what could compute. Its CPU time is the witness that it does.
             if sample.on_cpu && since.is_some_and(|ms| ms > 0.0) {
+                self.computing.watch(number);
                 self.cpu.push((group, sample.clone()));
             }
             round.push(sample);
@@ -165,9 +176,12 @@ impl Jvm {
     }
 
     /// Settles weights and locks, for which all dumps are needed.
-    fn settle(mut self, reading: &mut Reading) {
+    fn settle(mut self, attached: &Attached, reading: &mut Reading) {
         let times = |thread: u64| process::cpu_times(self.process, i32::try_from(thread).ok());
         self.times.settle(&mut self.cpu, times);
+        let addresses = self.computing.addresses();
+        let code = if addresses.is_empty() { None } else { CompiledCode::of(attached, self.process) };
+        reading.at_safepoints = !code.is_some_and(|code| code_weights::settle(&mut self.cpu, &addresses, &code));
         reading.cpu = self.cpu.into_iter().map(|(_, sample)| sample).collect();
         reading.scale();
         reading.used = self.times.all();

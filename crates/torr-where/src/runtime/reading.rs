@@ -24,6 +24,8 @@ pub struct Reading {
     pub rounds: Vec<Vec<StackSample>>,
     /// The CPU time of each thread while it was sampled.
     pub used: BTreeMap<u64, Duration>,
+    /// Whether computing threads were seen at safepoints only, so that stacks may be those of other functions than those that compute.
+    pub at_safepoints: bool,
     /// What of the process was not visible.
     pub unseen: Option<Unseen>,
 }

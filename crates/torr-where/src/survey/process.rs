@@ -31,6 +31,8 @@ pub(super) struct Sampled {
     pub(super) observed: Observed,
     /// Whether `cpu` has the CPU time of all threads. Readers of some runtimes have computing threads in the rounds.
     pub(super) is_native: bool,
+    /// Whether computing threads were seen at safepoints only.
+    pub(super) at_safepoints: bool,
 }
 
 /// A process of a survey. Readers of programs are bound to their thread, so that each process has one from its begin to its end.
@@ -89,7 +91,9 @@ fn steps_of(
         let reading = reader.of_all(sampling.processes).sample(sampling.time, stop);
         tell.send(()).ok()?;
         next.recv().ok()?;
-        return Some(Sampled { runtime, observed: of_reading(process, reading, sampling.time), is_native: false });
+        let at_safepoints = reading.at_safepoints;
+        let observed = of_reading(process, reading, sampling.time);
+        return Some(Sampled { runtime, observed, is_native: false, at_safepoints });
     }
     let opened = Observer::open(process, sampling.parts);
     let opened = opened.map(|observer| observer.of_all(sampling.processes));
@@ -102,7 +106,7 @@ fn steps_of(
     tell.send(()).ok()?;
     next.recv().ok()?;
     let observed = sampled.map_or_else(|unseen| Observed::unseen(process, unseen), Observer::named);
-    Some(Sampled { runtime, observed, is_native: true })
+    Some(Sampled { runtime, observed, is_native: true, at_safepoints: false })
 }
 
 /// Returns what a reader of a runtime read in the form of what is observed of native programs.

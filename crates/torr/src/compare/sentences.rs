@@ -103,9 +103,11 @@ fn differs(metric: Metric, change: f64) -> String {
     let how = |more: &'static str, less| if change > 0.0 { more } else { less };
     match metric {
         Metric::Cpu => format!("B uses {by} {} CPU per request", how("more", "less")),
+        Metric::EventCpu => format!("B uses {by} {} CPU per event", how("more", "less")),
         Metric::Instructions => format!("B executes {by} {} instructions per request", how("more", "fewer")),
         Metric::Memory => format!("B uses {by} {} memory", how("more", "less")),
         Metric::Throughput => format!("B's throughput is {by} {}", how("higher", "lower")),
+        Metric::Events => format!("B has {by} {} events per second", how("more", "fewer")),
         Metric::Errors => format!("B's error rate is {by} {}", how("higher", "lower")),
         percentile => format!("B's {} is {by} {}", percentile.name(), how("longer", "shorter")),
     }
@@ -116,8 +118,10 @@ fn in_times(metric: Metric, ratio: f64) -> String {
     let ratio = times(ratio);
     match metric {
         Metric::Cpu => format!("B uses {ratio} the CPU per request"),
+        Metric::EventCpu => format!("B uses {ratio} the CPU per event"),
         Metric::Instructions => format!("B executes {ratio} the instructions per request"),
         Metric::Memory => format!("B uses {ratio} the memory"),
+        Metric::Events => format!("B has {ratio} the events per second"),
         Metric::Errors => format!("B's error rate is {ratio} that of A"),
         other => format!("B's {} is {ratio} that of A", other.name()),
     }

@@ -120,7 +120,7 @@ fn rows(report: &Report) -> Vec<[String; 4]> {
 
 fn shown(metric: Metric, value: f64) -> String {
     match metric {
-        Metric::Throughput => per_second(value),
+        Metric::Throughput | Metric::Events => per_second(value),
         Metric::Errors => difference(value),
         Metric::Memory => bytes(value),
         Metric::Instructions => count(value.round() as u64),

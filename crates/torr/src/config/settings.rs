@@ -454,7 +454,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "router",
         value: "true|false",
-        meaning: "Serve /, /plaintext and /json of the demo application from an axum router instead of controllers",
+        meaning: "Serve /, /plaintext and /json of the demo application from an axum router instead of controllers, and a WebSocket at /ws/echo",
         must_be: "true or false",
         default: None,
         kind: Kind::Boolean,

@@ -34,11 +34,11 @@ const WAIT_FOR_ALL: Duration = Duration::from_secs(2);
 
 /// Loads a URL from the machines of a fleet, and prints the report.
 pub fn run(args: &RunArgs, load: Load) -> Result<ExitCode, CliError> {
-    let (output, transport) = (load.output.clone(), load.transport.clone());
+    let given = load.clone();
     let FleetLoad { plan, load, teardown, script, k6 } = FleetLoad::of(load)?;
-    let code = load_from_fleet(args, &output, &plan, load, script);
+    let code = load_from_fleet(args, &given.output, &plan, load, script);
     // What the setup made is cleared away however the run ended.
-    let cleared = session::tear_down(teardown, &transport);
+    let cleared = session::tear_down(teardown, &given);
     let torn_down = k6.and_then(K6Sessions::finish);
     let code = code?;
     cleared?;
@@ -52,7 +52,7 @@ fn load_from_fleet(
     load: LoadAndFiles,
     script: Option<Script>,
 ) -> Result<ExitCode, CliError> {
-    output.check(&press::entries(plan)).map_err(CliError::Usage)?;
+    output.check(&press::entries(plan), plan.events.is_some()).map_err(CliError::Usage)?;
     let settings = RunSettings {
         nats: args.nats.server.connection(),
         fleet: args.nats.fleet.clone(),

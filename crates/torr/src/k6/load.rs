@@ -164,7 +164,7 @@ pub(super) fn loaded(
 /// Returns an error of a script as that of a command of Torr's own.
 pub(super) fn failure(error: ScriptError) -> CliError {
     match error.kind {
-        ErrorKind::Config | ErrorKind::Exception => CliError::Usage(error.to_string()),
+        ErrorKind::Config | ErrorKind::Exception | ErrorKind::Unreadable => CliError::Usage(error.to_string()),
         _ => CliError::Failed(error.to_string()),
     }
 }

@@ -70,9 +70,9 @@ fn config(named: Option<&Path>) -> Result<Map<String, Value>, ScriptError> {
     };
     let Some(path) = named.map(Path::to_path_buf).or_else(own) else { return Ok(Map::new()) };
     let shown = path.display();
-    let text = std::fs::read_to_string(&path).map_err(|error| other(format!("cannot read '{shown}': {error}")))?;
-    serde_json::from_str(&text)
-        .map_err(|error| ScriptError::config(format!("cannot read '{shown}': expected an object of JSON: {error}")))
+    let wrong = |what: String| ScriptError::config(format!("cannot read '{shown}': {what}"));
+    let text = std::fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
+    serde_json::from_str(&text).map_err(|error| wrong(format!("expected an object of JSON: {error}")))
 }
 
 fn output_word(word: &str) -> OutputArg {

@@ -7,13 +7,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 use torr_doctor::limit::Slo;
 use torr_load::values::{arrivals, connections, duration, rate, threads};
-use torr_load::{Load, Sent};
+use torr_load::{Exchanged, Load};
 use torr_press::Arrivals;
 
 const EXAMPLES: &str = "\
 Examples:
   torr limit http://127.0.0.1:8080/                    p99<50ms, errors<0.1%
   torr limit URL --slo 'p99.9<200ms,max<2s,errors<=0'  other objectives
+  torr limit URL --sse --slo 'gap_p99<100ms'           streams at a time
   torr limit URL --budget 5m --max-connections 2000    search longer and wider
   torr limit URL --max-rate 5k --json limit.json       stay below a rate";
 
@@ -30,7 +31,7 @@ pub struct LimitArgs {
     /// Finish within this time
     #[arg(long, default_value = "60s", value_parser = budget, value_name = "DURATION")]
     pub budget: Duration,
-    /// Limit the request rate, per second
+    /// Limit the request rate, per second; of streams, the rate at which they begin
     #[arg(long, value_name = "RATE", value_parser = most)]
     pub max_rate: Option<f64>,
     /// Limit the number of connections
@@ -59,7 +60,7 @@ pub struct LimitArgs {
     #[arg(short, long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub load: Sent,
+    pub load: Exchanged,
     #[command(flatten)]
     pub through: ThroughFleet,
 }
@@ -72,7 +73,7 @@ impl LimitArgs {
         self.threads = pace.threads.as_deref().copied().or(self.threads);
         self.max_rate = pace.max_rate.as_deref().copied().or(self.max_rate);
         self.no_keepalive |= pace.no_keepalive;
-        self.load = Sent::of(&load);
+        self.load = Exchanged::of(&load);
     }
 
     /// Returns what is loaded.

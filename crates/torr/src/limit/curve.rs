@@ -1,6 +1,8 @@
 //! Response times over load, as rows with bars.
 
 use torr_doctor::limit::{Purpose, Reading};
+use torr_gauge::latency::Summary;
+use torr_gauge::verdict::LoadUnit;
 use torr_report::human;
 use torr_report::style::{BAD, FAINT, GOOD, paint};
 use torr_report::table;
@@ -12,23 +14,30 @@ const LEAST_WIDTH: usize = 8;
 
 /// All rates that were tried, ascending, with what came of them. The bars are as long as the logarithm of the 99th
 /// percentile; in less than `columns` there may be no room for them.
-pub fn rows(steps: &[Reading], columns: usize) -> String {
+pub fn rows(steps: &[Reading], unit: LoadUnit, columns: usize) -> String {
     let mut tried: Vec<_> =
-        steps.iter().filter(|step| step.rate().is_some() && step.purpose != Purpose::Base).collect();
-    tried.sort_by(|one, other| one.rate().unwrap_or(0.0).total_cmp(&other.rate().unwrap_or(0.0)));
+        steps.iter().filter(|step| step.offered().is_some() && step.purpose != Purpose::Base).collect();
+    tried.sort_by(|one, other| one.offered().unwrap_or(0.0).total_cmp(&other.offered().unwrap_or(0.0)));
     if tried.is_empty() {
         return String::new();
     }
     let scale = Scale::of(tried.iter().filter_map(|step| tail(step)));
-    let heading = ["requests/s", "answered", "p50", "p99", "errors", ""].map(|cell| paint(FAINT, cell)).to_vec();
+    let names = match unit {
+        LoadUnit::Requests => ["requests/s", "answered", "p50", "p99", "errors", ""],
+        LoadUnit::Streams => ["streams", "events/s", "gap p50", "gap p99", "errors", ""],
+    };
+    let heading = names.map(|cell| paint(FAINT, cell)).to_vec();
     let row = |step: &&Reading| {
         let micros = |us: Option<u64>| us.map_or("-".into(), |us| human::micros(us as f64));
         let outcome = if step.kept { paint(GOOD, "kept") } else { paint(BAD, "failed") };
         vec![
-            human::rate(step.rate().unwrap_or(0.0)),
-            human::rate(step.answered_per_s),
-            micros(step.latency_us.and_then(|latency| latency.p50)),
-            micros(step.latency_us.and_then(|latency| latency.p99)),
+            match unit {
+                LoadUnit::Requests => human::rate(step.offered().unwrap_or(0.0)),
+                LoadUnit::Streams => human::count(step.offered().unwrap_or(0.0) as u64),
+            },
+            human::rate(step.streams.map_or(step.answered_per_s, |streams| streams.events_per_s)),
+            micros(judged(step).and_then(|times| times.p50)),
+            micros(judged(step).and_then(|times| times.p99)),
             human::percent(step.error_share),
             outcome,
         ]
@@ -50,8 +59,13 @@ pub fn rows(steps: &[Reading], columns: usize) -> String {
 /// The name of the bars, where there is room for it.
 const NAME: &str = "p99, by its logarithm";
 
+/// Returns the response times of a step, or the gaps of its streams.
+fn judged(step: &Reading) -> Option<Summary> {
+    step.streams.map_or(step.latency_us, |streams| streams.gap_us)
+}
+
 fn tail(step: &Reading) -> Option<f64> {
-    step.latency_us?.p99.map(|us| us.max(1) as f64)
+    judged(step)?.p99.map(|us| us.max(1) as f64)
 }
 
 /// From the least to the most that there is to show.

@@ -5,9 +5,10 @@ use super::verify::Commands;
 use super::written::summary;
 use crate::output;
 use std::fmt::Write;
-use torr_doctor::limit::{Outcome, Rung, Sustained};
+use torr_doctor::limit::{Outcome, Rung, StreamReading, Sustained};
 use torr_gauge::Factor;
-use torr_gauge::verdict::{Fact, Finding, LimitKind};
+use torr_gauge::latency::Summary;
+use torr_gauge::verdict::{Fact, Finding, LimitKind, LoadUnit};
 use torr_report::human::{count, micros, percent, rate};
 use torr_report::sentence;
 use torr_report::style::{BAD, FAINT, GOOD, STRONG, paint};
@@ -22,6 +23,9 @@ pub fn text(outcome: &Outcome, title: &str, commands: &Commands) -> String {
     line("limit", headline(outcome));
     if let Some(sustained) = &outcome.sustained {
         line("", at_it(sustained));
+        if let Some(streams) = &sustained.streams {
+            line("", first_events(streams));
+        }
     }
     let reason = if outcome.sustained.is_some() { outcome.reason() } else { vec![] };
     let seen = outcome.observations();
@@ -29,7 +33,11 @@ pub fn text(outcome: &Outcome, title: &str, commands: &Commands) -> String {
     for fact in reason.iter().chain(seen) {
         line(label(fact), sentence::fact(fact));
     }
-    section(&mut text, "rates, in an open loop", &curve::rows(&outcome.steps, output::columns_of_table()));
+    let loads = match outcome.unit {
+        LoadUnit::Requests => "rates, in an open loop",
+        LoadUnit::Streams => "streams at a time",
+    };
+    section(&mut text, loads, &curve::rows(&outcome.steps, outcome.unit, output::columns_of_table()));
     section(&mut text, "connections, in a closed loop", &ladder(&outcome.ladder));
     for fact in bends {
         let _ = writeln!(text, "  {}", sentence::fact(fact));
@@ -45,10 +53,14 @@ pub fn text(outcome: &Outcome, title: &str, commands: &Commands) -> String {
 }
 
 fn heading(outcome: &Outcome, title: &str) -> String {
+    let arrivals = match (outcome.unit, outcome.arrivals.as_str()) {
+        (LoadUnit::Streams, _) => "closed loop",
+        (LoadUnit::Requests, "poisson") => "independent arrivals",
+        (LoadUnit::Requests, _) => "even arrivals",
+    };
     let how = format!(
-        "{}, {} arrivals, {:.0} s of {:.0} s{}",
+        "{}, {arrivals}, {:.0} s of {:.0} s{}",
         outcome.slo.join(", "),
-        if outcome.arrivals == "poisson" { "independent" } else { "even" },
         outcome.spent_s,
         outcome.budget_s,
         if outcome.interrupted { ", interrupted" } else { "" }
@@ -60,7 +72,7 @@ fn headline(outcome: &Outcome) -> String {
     let Some(sustained) = &outcome.sustained else {
         return paint(BAD, summary(outcome));
     };
-    let figure = paint(STRONG, format!("{} requests/s", rate(sustained.rate)));
+    let figure = paint(STRONG, sentence::load(sustained.load(), outcome.unit));
     match outcome.kind {
         LimitKind::Limit => figure,
         _ => format!("{} {figure}", paint(STRONG, "at least")),
@@ -68,13 +80,28 @@ fn headline(outcome: &Outcome) -> String {
 }
 
 fn at_it(sustained: &Sustained) -> String {
-    let latency = sustained.latency_us.map_or(String::new(), |latency| {
-        let known = [("p50", latency.p50), ("p99", latency.p99), ("p99.9", latency.p99_9)];
-        let known = known.iter().filter_map(|(name, us)| Some(format!("{name} {}, ", micros((*us)? as f64))));
-        known.collect::<String>() + &format!("max {}, ", micros(latency.max as f64))
-    });
+    let times = |what: &str, times: Option<Summary>| {
+        times.map_or(String::new(), |times| {
+            let known = [("p50", times.p50), ("p99", times.p99), ("p99.9", times.p99_9)];
+            let known = known.iter().filter_map(|(name, us)| Some(format!("{name} {}, ", micros((*us)? as f64))));
+            format!("{what}{}max {}, ", known.collect::<String>(), micros(times.max as f64))
+        })
+    };
     let confirmed = if sustained.confirmed { "confirmed over" } else { "seen once, over" };
-    format!("{latency}{} failed; {confirmed} {:.1} s", percent(sustained.error_share), sustained.seconds)
+    let times = match &sustained.streams {
+        None => times("", sustained.latency_us),
+        Some(streams) => format!("{} events/s, {}", rate(streams.events_per_s), times("gaps ", streams.gap_us)),
+    };
+    format!("{times}{} failed; {confirmed} {:.1} s", percent(sustained.error_share), sustained.seconds)
+}
+
+/// Returns the first events of the streams, and how many streams began.
+fn first_events(streams: &StreamReading) -> String {
+    let first = streams.first_event_us.map_or(String::new(), |first| {
+        let p99 = first.p99.map_or(String::new(), |us| format!("p99 {}, ", micros(us as f64)));
+        format!("first events {p99}max {}, ", micros(first.max as f64))
+    });
+    format!("{first}{} streams/s began", rate(streams.begun_per_s))
 }
 
 /// Whether a fact belongs to the ladder of connections.
@@ -85,12 +112,12 @@ fn is_of_ladder(fact: &Fact) -> bool {
 /// Returns the name of a fact's line.
 fn label(fact: &Fact) -> &'static str {
     match fact {
-        Fact::RateFailed { .. } => "above it",
-        Fact::OtherRates { .. } => "spread",
+        Fact::RateFailed { .. } | Fact::StreamsFailed { .. } => "above it",
+        Fact::OtherRates { .. } | Fact::OtherStreams { .. } => "spread",
         Fact::DisturbedSteps { .. } => "disturbed",
         Fact::Overload(_) => "overload",
         Fact::ConnectionsNeeded { .. } => "connections",
-        Fact::RequestAlone { .. } => "unloaded",
+        Fact::RequestAlone { .. } | Fact::StreamAlone { .. } => "unloaded",
         _ => "because",
     }
 }

@@ -2,7 +2,7 @@
 
 use super::args::LimitArgs;
 use crate::again;
-use torr_doctor::limit::Outcome;
+use torr_doctor::limit::{Outcome, StreamReading};
 use torr_doctor::{Flag, Invocation};
 use torr_plan::target;
 use torr_report::sentence;
@@ -40,10 +40,14 @@ fn invocation(args: &LimitArgs, agents: Option<usize>) -> Invocation {
 }
 
 fn verify(again: &Invocation, args: &LimitArgs, outcome: &Outcome) -> Option<String> {
-    let rate = outcome.sustained.as_ref()?.rate;
-    let rate = if rate >= 10.0 { format!("{:.0}", rate.floor()) } else { format!("{rate:.2}") };
+    let sustained = outcome.sustained.as_ref()?;
     let breaches: Vec<_> = args.slo.breaches().iter().map(ToString::to_string).collect();
     let breaches = breaches.join(",");
+    if let Some(streams) = &sustained.streams {
+        return Some(of_streams(again, streams, sustained.connections, &breaches));
+    }
+    let rate = sustained.rate;
+    let rate = if rate >= 10.0 { format!("{:.0}", rate.floor()) } else { format!("{rate:.2}") };
     let mut flags: Vec<Flag<'_>> = vec![("-r", &rate)];
     if !is_k6(args) {
         flags.push(("--arrivals", &outcome.arrivals));
@@ -54,6 +58,21 @@ fn verify(again: &Invocation, args: &LimitArgs, outcome: &Outcome) -> Option<Str
         ("--fail-if", &breaches as _),
     ]);
     Some(again.press(&flags))
+}
+
+/// Returns the command for as many streams at a time, which begin one after the other as in the search.
+fn of_streams(again: &Invocation, streams: &StreamReading, connections: u64, breaches: &str) -> String {
+    let connections = connections.clamp(1, streams.at_a_time as u64);
+    let each = (streams.at_a_time as u64 / connections).max(1);
+    let mut again = again.clone();
+    if each > 1 || !again.streams.is_empty() {
+        again.streams = vec!["--streams".to_owned(), each.to_string()];
+    }
+    let begins = streams.begins_per_s.map(|rate| format!("{rate:.2}"));
+    let mut flags: Vec<Flag<'_>> = vec![("-c", &connections)];
+    flags.extend(begins.as_ref().map(|rate| ("--max-rate", rate as _)));
+    flags.extend([("-d", &"30s" as _), ("--fail-if", &breaches as _)]);
+    again.press(&flags)
 }
 
 /// Returns whether a script of k6 is loaded, whose iterations are due at even times.

@@ -1,7 +1,7 @@
 //! The outcome of a search as it is written: with facts, their sentences, and the verdicts of its steps.
 
 use serde::Serialize;
-use torr_doctor::limit::{Outcome, Reading};
+use torr_doctor::limit::{Outcome, Reading, Sustained};
 use torr_gauge::Verdict;
 use torr_gauge::verdict::Fact;
 use torr_report::sentence;
@@ -76,6 +76,6 @@ impl<'o> WrittenOutcome<'o> {
 
 /// Returns the result in one sentence.
 pub fn summary(outcome: &Outcome) -> String {
-    let sustained = outcome.sustained.as_ref().map_or(0.0, |sustained| sustained.rate);
-    sentence::limit(outcome.kind, sustained, &outcome.slo, &outcome.reason())
+    let sustained = outcome.sustained.as_ref().map_or(0.0, Sustained::load);
+    sentence::limit(outcome.kind, (sustained, outcome.unit), &outcome.slo, &outcome.reason())
 }

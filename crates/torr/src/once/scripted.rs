@@ -4,6 +4,7 @@ use crate::base::Base;
 use crate::exit::{self, CliError};
 use crate::script::{SLOW, slow};
 use crate::{interrupt, output, press, transcript};
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -15,7 +16,7 @@ use torr_gauge::sessions::EntryName;
 use torr_gauge::{Failure, Secrets};
 use torr_press::learnt::LearntServers;
 use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Users};
-use torr_press::{Keep, Plan, RequestInfo, RequestParts, Work};
+use torr_press::{Keep, KeptResponse, Plan, RequestInfo, RequestParts, StreamEvent, Work};
 use torr_report::human::{micros, plural};
 
 /// Walks one user through one session of a script: exit code 1 if it fails, or a response or a check of it.
@@ -103,6 +104,12 @@ impl Shown {
     fn request(&self, entry: u32, request: &[u8]) {
         let EntryName { name, file, .. } = self.entry(entry);
         self.show(&format!("{file}: {name}\n{}", transcript::lines(">", request, &self.secrets)));
+    }
+
+    fn event(&self, event: &StreamEvent) {
+        let [kind, data] = [&event.kind, &event.data].map(|bytes| String::from_utf8_lossy(bytes));
+        let data = data.replace('\n', "\ndata: ");
+        self.show(&transcript::lines("<", format!("event: {kind}\ndata: {data}\n").as_bytes(), &self.secrets));
     }
 
     fn response(&self, entry: u32, by: &ReceivedBy<'_>, judged: &Judged) {
@@ -218,6 +225,13 @@ impl ThreadUsers for ShownThread<'_> {
         parts.begun.keep = Keep::Content;
         self.shown.request(self.entry, &transcript::of_parts(&parts));
         parts
+    }
+
+    fn arrived(&mut self, user: usize, response: &KeptResponse, events: &mut VecDeque<StreamEvent>) -> bool {
+        let handed = events.clone();
+        let goes_on = self.users.arrived(user, response, events);
+        handed.iter().take(handed.len() - events.len()).for_each(|event| self.shown.event(event));
+        goes_on
     }
 
     fn received(&mut self, user: usize, received: &ReceivedBy<'_>) -> Judged {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use torr_gauge::secrets::Haystack;
 use torr_gauge::sessions::EntryName;
 use torr_gauge::{Failure, Secrets};
+use torr_grpc::{Coding, Method};
 use torr_press::request::{Cursor, sent_secrets};
 use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Users};
 use torr_press::{Keep, Plan, RequestInfo, RequestParts, Requests, Work};
@@ -17,12 +18,15 @@ use torr_press::{Keep, Plan, RequestInfo, RequestParts, Requests, Work};
 /// Sends one request: exit code 1 if it fails, or if the status of its response is 400 or more.
 pub fn run(base: Base, timeout: Duration) -> Result<ExitCode, CliError> {
     let stop = interrupt::flag()?;
+    if base.plan.work.is_websocket() {
+        return Err(CliError::Usage("a single request must be of HTTP: load a WebSocket with 'torr URL -n 1'".into()));
+    }
     let Work::Requests(requests) = base.plan.work else {
         return Err(CliError::Usage("the target of a single request must be a URL".into()));
     };
     // Also those of the environment, which no name tells.
     let secrets = Secrets::new(requests.secrets(&Haystack::default()));
-    let shown = Arc::new(ShownRequest { requests, secrets, passed: AtomicBool::default() });
+    let shown = Arc::new(ShownRequest { requests, secrets, method: base.method, passed: AtomicBool::default() });
     let once = Plan {
         work: Work::Users(Arc::<ShownRequest>::clone(&shown)),
         connections: 1,
@@ -46,6 +50,8 @@ pub fn run(base: Base, timeout: Duration) -> Result<ExitCode, CliError> {
 struct ShownRequest {
     requests: Requests,
     secrets: Secrets,
+    /// The method that is called, where the request is a call of gRPC.
+    method: Option<Arc<Method>>,
     /// Whether a response with a status below 400 arrived.
     passed: AtomicBool,
 }
@@ -57,7 +63,7 @@ impl Users for ShownRequest {
 
     fn thread(&self, _part: ThreadPart) -> Box<dyn ThreadUsers + '_> {
         let (cursor, secrets) = (self.requests.cursor(0, 1), self.secrets.clone());
-        Box::new(ShownThread { cursor, secrets, passed: &self.passed, is_sent: false })
+        Box::new(ShownThread { cursor, secrets, method: self.method.as_deref(), passed: &self.passed, is_sent: false })
     }
 
     fn has_sessions(&self) -> bool {
@@ -65,11 +71,18 @@ impl Users for ShownRequest {
     }
 }
 
+/// Returns the coding of the messages of a call.
+fn coding(parts: &RequestParts) -> Coding {
+    let field = parts.head.headers().get("grpc-encoding");
+    field.and_then(|value| Coding::of(value.as_bytes())).unwrap_or_default()
+}
+
 /// The user's thread.
 struct ShownThread<'r> {
     cursor: Cursor<'r>,
     /// What the request has that no output shows.
     secrets: Secrets,
+    method: Option<&'r Method>,
     passed: &'r AtomicBool,
     is_sent: bool,
 }
@@ -100,12 +113,18 @@ impl ThreadUsers for ShownThread<'_> {
     fn parts(&mut self, _user: usize) -> RequestParts {
         let mut parts = self.cursor.parts();
         parts.begun.keep = Keep::Content;
-        self.show(&transcript::of_parts(&parts));
+        self.show(&match self.method {
+            Some(method) => transcript::of_call(&parts, method, coding(&parts)),
+            None => transcript::of_parts(&parts),
+        });
         parts
     }
 
     fn received(&mut self, _user: usize, received: &ReceivedBy<'_>) -> Judged {
-        output::print(&transcript::response(received, &self.secrets));
+        output::print(&match self.method {
+            Some(method) => transcript::call_response(received, method, &self.secrets),
+            None => transcript::response(received, &self.secrets),
+        });
         let passed = received.response.status < 400;
         self.passed.store(passed, Ordering::Relaxed);
         Judged { passed, ..Judged::default() }

@@ -85,9 +85,9 @@ impl Merged {
         Ok(Some(Self { arguments, ..Self::merge(plan, beside.into_iter().map(named).collect()) }))
     }
 
-    /// Returns the load of a command. What stands beside the plan and is not sent has been read by the command itself.
+    /// Returns the load of a command. What stands beside the plan and is no part of an exchange has been read by the command itself.
     pub fn load_of_command(&self) -> Load {
-        let beside = self.beside.iter().filter(|given| given.is_sent());
+        let beside = self.beside.iter().filter(|given| given.is_exchanged());
         self.load_of(self.plan.entries.iter().map(|entry| &entry.given).chain(beside))
     }
 
@@ -203,7 +203,7 @@ fn pass_over(plan: &mut PlanFile, command: &clap::Command) -> Vec<String> {
     let mut passed_over: Vec<_> = Vec::new();
     plan.entries.retain(|entry| {
         let Given { id, .. } = &entry.given;
-        let stays = (entry.given.is_sent() || OF_TARGETS.contains(&id.as_str())) && takes(id);
+        let stays = (entry.given.is_exchanged() || OF_TARGETS.contains(&id.as_str())) && takes(id);
         if !stays && !passed_over.contains(id) {
             passed_over.push(id.clone());
         }

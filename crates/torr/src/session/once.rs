@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use torr_gauge::Secrets;
 use torr_gauge::sessions::EntryName;
-use torr_load::{FileSource, Load, TransportPart};
+use torr_load::{FileSource, Load};
 use torr_plan::session::files::{Given, Prepared, prepare};
 use torr_plan::session::{plan, transport};
 use torr_plan::target::RunFile;
@@ -35,7 +35,7 @@ pub fn run(session: Walk<'_>) -> Result<ExitCode, CliError> {
     let files = [session.file];
     let prepared = prepare(&files, &given, None, &[], &FileSource::Here)?;
     ignored::note_all(&files, &prepared);
-    let outcome = walk(prepared, &session.load.transport, session.timeout, session.load.keep_alive(), true)?;
+    let outcome = walk(prepared, session.load, session.timeout, session.load.keep_alive(), true)?;
     Ok(match outcome.end {
         Some(Ended::Finished) => ExitCode::SUCCESS,
         Some(Ended::Failed(..)) => ExitCode::from(1),
@@ -48,8 +48,8 @@ pub fn run(session: Walk<'_>) -> Result<ExitCode, CliError> {
 ///
 /// # Errors
 /// If the session fails; `what` names it.
-pub fn quietly(prepared: Prepared, transport: &TransportPart, what: &str) -> Result<Given, CliError> {
-    let outcome = walk(prepared, transport, SETUP_TIMEOUT, true, false)?;
+pub fn quietly(prepared: Prepared, load: &Load, what: &str) -> Result<Given, CliError> {
+    let outcome = walk(prepared, load, SETUP_TIMEOUT, true, false)?;
     match outcome.end {
         Some(Ended::Finished) => Ok(Given { values: outcome.variables, secrets: outcome.secrets }),
         Some(Ended::Failed(entry, reason)) => {
@@ -72,19 +72,20 @@ struct Outcome {
 
 fn walk(
     prepared: Prepared,
-    flags: &TransportPart,
+    load: &Load,
     timeout: Duration,
     keep_alive: bool,
     shows: bool,
 ) -> Result<Outcome, CliError> {
     let stop = interrupt::flag()?;
-    let transport = transport::with_options_of(&prepared.files, &prepared.given.values, flags)?;
+    let transport = transport::with_options_of(&prepared.files, &prepared.given.values, &load.transport)?;
     let settings = prepared.settings();
     let secrets = Secrets::new(settings.secrets.iter().cloned());
     let transcript = Arc::new(Transcript { shows, secrets, state: Mutex::default() });
     let observer: Arc<dyn SessionObserver> = Arc::clone(&transcript) as _;
     let settings = RunSettings { observer: Some(observer), ..settings };
     let mut plan = plan::of(prepared.files, settings, &transport, keep_alive)?;
+    plan.events = Some(load.stream.in_sessions());
     plan.connections = 1;
     plan.requests = Some(1);
     plan.timeout = timeout;

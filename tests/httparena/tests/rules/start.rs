@@ -23,7 +23,7 @@ fn without_mounts_and_database_it_starts_and_serves_the_rest() {
 
 #[test]
 fn a_database_that_cannot_be_reached_is_a_503_and_no_end() {
-    let url = format!("postgres://x:secret@127.0.0.1:{}/x", torr_test_support::servers::free_port());
+    let url = format!("postgres://x:secret@127.0.0.1:{}/x", torr_test_support::servers::closed_port());
     let application = Application::start_with(&[("DATABASE_URL", &url)]);
     for path in ["/async-db?limit=5", "/crud/items/1", "/crud/items"] {
         let got = get(&application.http(path));

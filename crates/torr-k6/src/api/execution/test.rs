@@ -1,7 +1,7 @@
 //! `exec.test`: the whole test: its options, and how to stop it.
 
 use super::property::property;
-use crate::control::StopCause;
+use crate::control::{ABORTED, StopCause};
 use crate::host::{Held, go_error};
 use crate::log::Level;
 use crate::user::Vu;
@@ -24,25 +24,25 @@ pub(super) fn object<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 /// Stops the whole test. The script does not go on.
 fn abort<'js>(ctx: Ctx<'js>, reason: Opt<Value<'js>>) -> Result<()> {
     let vu = Vu::of(&ctx);
-    vu.run.control.stop(StopCause::Aborted(text(reason, "test aborted")?));
+    vu.run.control.stop(StopCause::Aborted(text(reason)?.unwrap_or_else(|| ABORTED.to_owned())));
     vu.interrupts.set();
     Err(interrupt::throw(&ctx))
 }
 
 /// Marks the test as failed, and goes on.
 fn fail<'js>(ctx: Ctx<'js>, reason: Opt<Value<'js>>) -> Result<()> {
-    let reason = text(reason, "test failed")?;
+    let reason = text(reason)?;
     let vu = Vu::of(&ctx);
-    vu.run.log.write(Level::Error, &reason, &[]);
-    vu.run.control.fail(reason);
+    let because = reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
+    vu.run.log.write(Level::Error, &format!("test marked as failed{because}"), &[]);
+    vu.run.control.fail(reason.unwrap_or_else(|| "test failed".to_owned()));
     Ok(())
 }
 
-fn text(reason: Opt<Value<'_>>, otherwise: &str) -> Result<String> {
-    match reason.0.filter(|reason| !reason.is_undefined()) {
-        Some(reason) => Ok(reason.get::<Coerced<String>>()?.0),
-        None => Ok(otherwise.to_owned()),
-    }
+/// Returns a reason as text, if there is one.
+fn text(reason: Opt<Value<'_>>) -> Result<Option<String>> {
+    let reason = reason.0.filter(|reason| !reason.is_undefined());
+    reason.map(|reason| reason.get::<Coerced<String>>().map(|text| text.0)).transpose()
 }
 
 /// Returns the options of the run, frozen, the same object each time.

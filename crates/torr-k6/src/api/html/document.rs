@@ -1,20 +1,23 @@
 //! A parsed document, and questions about single nodes.
 
 use torr_xpath::{Kind, Node, Tree};
+use url::Url;
 
 /// A parsed document.
 pub(super) struct Document {
     pub(super) tree: Tree,
     /// Whether the text begins with a document type.
     pub(super) has_doctype: bool,
+    /// The address of the page that the document is, if it is known.
+    pub(super) page: Option<Url>,
 }
 
 impl Document {
     /// Reads a document as browsers do.
-    pub(super) fn read(text: &str) -> Result<Self, String> {
+    pub(super) fn read(text: &str, page: Option<Url>) -> Result<Self, String> {
         let begin = text.trim_start().get(..9);
         let has_doctype = begin.is_some_and(|begin| begin.eq_ignore_ascii_case("<!doctype"));
-        Ok(Document { tree: torr_xpath::html_as_browsers(text)?, has_doctype })
+        Ok(Document { tree: torr_xpath::html_as_browsers(text)?, has_doctype, page })
     }
 
     pub(super) fn is_element(&self, node: Node) -> bool {

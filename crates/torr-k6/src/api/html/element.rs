@@ -98,6 +98,7 @@ fn attributes<'js>(ctx: &Ctx<'js>, prototype: &Object<'js>) -> Result<()> {
     for (name, attribute) in [("id", "id"), ("className", "class"), ("lang", "lang")] {
         method(ctx, prototype, name, move |ctx, own| match own.document.attribute(own.node, attribute) {
             Some(value) => value.into_js(ctx),
+            None if name == "id" => "".into_js(ctx),
             None => Ok(Value::new_undefined(ctx.clone())),
         })?;
     }

@@ -13,6 +13,8 @@ use super::node::{Element, TagMethods, list, method, optional};
 enum Property {
     /// The text of an attribute, or else this text.
     Text(&'static str, &'static str),
+    /// The address in an attribute, absolute where that of the page is known.
+    Address(&'static str),
     /// Whether an attribute is present.
     Flag(&'static str),
     /// The whole number in an attribute, or else this number.
@@ -35,7 +37,7 @@ enum Property {
     Others(fn(&Document, Node) -> Vec<Node>),
 }
 
-use Property::{Always, Counted, Flag, Known, Made, Number, Other, Others, Real, Text, Words};
+use Property::{Address, Always, Counted, Flag, Known, Made, Number, Other, Others, Real, Text, Words};
 
 type Table = &'static [(&'static str, Property)];
 
@@ -45,7 +47,7 @@ const LINK: Table = &[
     ("hash", Made(|document, node| part(document, node, quirks::hash, Part::Hash))),
     ("host", Made(|document, node| part(document, node, quirks::host, Part::None))),
     ("hostname", Made(|document, node| part(document, node, quirks::hostname, Part::None))),
-    ("href", Text("href", "")),
+    ("href", Address("href")),
     ("hrefLang", Text("hreflang", "")),
     ("origin", Made(|document, node| absolute(document, node).map(|url| quirks::origin(&url)).unwrap_or_default())),
     ("password", Made(|document, node| part(document, node, quirks::password, Part::None))),
@@ -114,7 +116,7 @@ const INPUT: Table = &[
     ("readonly", Flag("readonly")),
     ("required", Flag("required")),
     ("size", Number("size", 0)),
-    ("src", Text("src", "")),
+    ("src", Address("src")),
     ("step", Text("step", "")),
     ("type", Text("type", "text")),
     ("width", Text("width", "")),
@@ -196,7 +198,7 @@ const TEXTAREA: Table = &[
 
 const FORM: Table = &[
     ("acceptCharset", Text("accept-charset", "")),
-    ("action", Text("action", "")),
+    ("action", Address("action")),
     ("autocomplete", Text("autocomplete", "on")),
     ("elements", Others(controls)),
     ("encoding", Text("enctype", URL_ENCODED)),
@@ -210,13 +212,13 @@ const FORM: Table = &[
 
 const IMAGE: Table = &[
     ("alt", Text("alt", "")),
-    ("currentSrc", Text("src", "")),
+    ("currentSrc", Address("src")),
     ("height", Number("height", 0)),
     ("isMap", Flag("ismap")),
     ("name", Text("name", "")),
     ("referrerPolicy", Text("referrerpolicy", "")),
     ("sizes", Text("sizes", "")),
-    ("src", Text("src", "")),
+    ("src", Address("src")),
     ("srcset", Text("srcset", "")),
     ("useMap", Text("usemap", "")),
     ("width", Number("width", 0)),
@@ -255,12 +257,12 @@ const ROW: Table = &[
 const MEDIA: Table = &[
     ("autoplay", Flag("autoplay")),
     ("controls", Flag("controls")),
-    ("currentSrc", Text("src", "")),
+    ("currentSrc", Address("src")),
     ("defaultMuted", Flag("muted")),
     ("loop", Flag("loop")),
     ("muted", Flag("muted")),
     ("preload", Text("preload", "auto")),
-    ("src", Text("src", "")),
+    ("src", Address("src")),
 ];
 
 const SCRIPT: Table = &[
@@ -269,7 +271,7 @@ const SCRIPT: Table = &[
     ("crossOrigin", Text("crossorigin", "")),
     ("defer", Flag("defer")),
     ("noModule", Flag("nomodule")),
-    ("src", Text("src", "")),
+    ("src", Address("src")),
     ("text", Made(content)),
     ("type", Text("type", "")),
 ];
@@ -310,15 +312,15 @@ fn tables(tag: &str) -> &'static [Table] {
         ("height", Text("height", "")),
         ("name", Text("name", "")),
         ("referrerPolicy", Text("referrerpolicy", "")),
-        ("src", Text("src", "")),
+        ("src", Address("src")),
         ("width", Text("width", "")),
     ];
     const TITLE: Table = &[("text", Made(content))];
-    const BASE: Table = &[("href", Text("href", "")), ("target", Text("target", ""))];
+    const BASE: Table = &[("href", Address("href")), ("target", Text("target", ""))];
     const META: Table =
         &[("content", Text("content", "")), ("httpEquiv", Text("http-equiv", "")), ("name", Text("name", ""))];
     const STYLESHEET: Table = &[
-        ("href", Text("href", "")),
+        ("href", Address("href")),
         ("hreflang", Text("hreflang", "")),
         ("media", Text("media", "")),
         ("rel", Text("rel", "")),
@@ -329,7 +331,7 @@ fn tables(tag: &str) -> &'static [Table] {
     const TIME: Table = &[("datetime", Text("datetime", ""))];
     const QUOTE: Table = &[("cite", Text("cite", ""))];
     const CANVAS: Table = &[("height", Number("height", 150)), ("width", Number("width", 150))];
-    const SIZED: Table = &[("height", Text("height", "")), ("width", Text("width", "")), ("src", Text("src", ""))];
+    const SIZED: Table = &[("height", Text("height", "")), ("width", Text("width", "")), ("src", Address("src"))];
     const DATA: Table = &[("value", Text("value", ""))];
     const LIST: Table = &[("options", Others(options))];
     const MAP: Table =
@@ -393,6 +395,13 @@ fn read<'js>(ctx: &Ctx<'js>, own: &Element, property: Property) -> Result<Value<
     let (document, node) = (&own.document, own.node);
     match property {
         Text(name, default) => document.attribute(node, name).unwrap_or(default).into_js(ctx),
+        Address(name) => {
+            let written = document.attribute(node, name).unwrap_or_default();
+            match document.page.as_ref().filter(|_| document.attribute(node, name).is_some()) {
+                Some(page) => page.join(written).map_or(String::new(), String::from).into_js(ctx),
+                None => written.into_js(ctx),
+            }
+        }
         Flag(name) => document.attribute(node, name).is_some().into_js(ctx),
         Number(name, default) => {
             let number = document.attribute(node, name).and_then(|text| text.trim().parse::<i32>().ok());
@@ -483,7 +492,11 @@ enum Part {
 }
 
 fn absolute(document: &Document, node: Node) -> Option<Url> {
-    Url::parse(document.attribute(node, "href")?).ok()
+    let href = document.attribute(node, "href")?;
+    match &document.page {
+        Some(page) => page.join(href).ok(),
+        None => Url::parse(href).ok(),
+    }
 }
 
 fn part(document: &Document, node: Node, of_url: fn(&Url) -> &str, relative: Part) -> String {

@@ -1,6 +1,7 @@
 //! The methods that scripts call on selections.
 
 use std::rc::Rc;
+use url::Url;
 
 use rquickjs::prelude::{Func, Opt, This};
 use rquickjs::{Array, Class, Ctx, Function, IntoJs, Object, Result, Value};
@@ -15,8 +16,8 @@ use super::{data, form, node, write};
 use crate::host::{self, Host, HostClass, go_error};
 
 /// Returns the selection of the whole document that `text` is.
-pub(super) fn of_document<'js>(ctx: &Ctx<'js>, text: &str) -> Result<Object<'js>> {
-    let document = Document::read(text).map_err(|message| go_error(ctx, &message))?;
+pub(super) fn of_document<'js>(ctx: &Ctx<'js>, text: &str, page: Option<Url>) -> Result<Object<'js>> {
+    let document = Document::read(text, page).map_err(|message| go_error(ctx, &message))?;
     let root = document.tree.root();
     Selection::new(Rc::new(document), vec![root]).into_object(ctx)
 }

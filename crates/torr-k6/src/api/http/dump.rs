@@ -30,8 +30,7 @@ fn request(bytes: &[u8], shown: Shown) -> String {
 
 fn response(incoming: &Incoming, shown: Shown) -> String {
     let version = if incoming.version == "2" { "HTTP/2.0" } else { "HTTP/1.1" };
-    let reason = http::StatusCode::from_u16(incoming.status).ok().and_then(|status| status.canonical_reason());
-    let mut head = format!("{version} {} {}\r\n", incoming.status, reason.unwrap_or_default());
+    let mut head = format!("{version} {} {}\r\n", incoming.status, incoming.reason());
     for (name, value) in incoming.fields() {
         head += &format!("{}: {}\r\n", String::from_utf8_lossy(name), String::from_utf8_lossy(value));
     }
@@ -61,6 +60,7 @@ mod tests {
         let incoming = Incoming {
             status: 404,
             version: "1.1",
+            other_reason: None,
             names_and_values: b"Serverx".to_vec(),
             ends: vec![(6, 7)],
             content: vec![b'y'; MOST + 1],

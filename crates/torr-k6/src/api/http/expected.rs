@@ -4,24 +4,17 @@ use super::value::is_nothing;
 use crate::host::{Host, HostClass, go_error};
 use crate::user::{Expectation, Vu};
 use rquickjs::function::Rest;
-use rquickjs::{Class, Ctx, Exception, Object, Result, Value};
+use rquickjs::{Class, Ctx, Object, Result, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Returns the expectation that a script gives.
-///
-/// # Errors
-/// If it is neither `null` nor what `expectedStatuses` returns.
-pub fn given(value: &Value<'_>) -> Result<Expectation> {
+/// Returns the expectation that a script gives; `None` if it is neither `null` nor what `expectedStatuses` returns.
+pub fn given(value: &Value<'_>) -> Option<Expectation> {
     if is_nothing(value) {
-        return Ok(Expectation::Unknown);
+        return Some(Expectation::Unknown);
     }
-    match Class::<Host<ExpectedStatuses>>::from_value(value) {
-        Ok(statuses) => Ok(Expectation::Within(statuses.borrow().0.0.clone())),
-        Err(_) => {
-            Err(Exception::throw_type(value.ctx(), "unsupported responseCallback: use http.expectedStatuses() or null"))
-        }
-    }
+    let statuses = Class::<Host<ExpectedStatuses>>::from_value(value).ok()?;
+    Some(Expectation::Within(statuses.borrow().0.0.clone()))
 }
 
 /// What `expectedStatuses` returns.
@@ -70,6 +63,9 @@ fn status_of(number: f64) -> Option<u16> {
 
 /// The function `http.setResponseCallback`.
 pub fn set_response_callback<'js>(ctx: Ctx<'js>, callback: Value<'js>) -> Result<()> {
-    *Vu::of(&ctx).extra::<RefCell<Expectation>>().borrow_mut() = given(&callback)?;
+    let Some(expectation) = given(&callback) else {
+        return Err(go_error(&ctx, "unsupported argument, expected http.expectedStatuses"));
+    };
+    *Vu::of(&ctx).extra::<RefCell<Expectation>>().borrow_mut() = expectation;
     Ok(())
 }

@@ -2,34 +2,20 @@
 
 use super::form;
 use crate::api::bytes;
-use crate::host::{self, Host, HostClass};
-use rquickjs::function::{Opt, This};
-use rquickjs::object::Accessor;
-use rquickjs::{Class, Coerced, Ctx, Exception, FromJs, Object, Result, Value};
+use crate::host::{Host, HostClass, go_error};
+use rquickjs::function::Opt;
+use rquickjs::{Class, Coerced, Ctx, FromJs, Object, Result, Value};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The content of a file with its name and type.
-#[derive(Debug, Clone)]
-pub struct FileData {
-    name: String,
-    content_type: String,
-    data: Vec<u8>,
-}
+/// The class of files: contents with a name and a type, which are properties of the objects.
+#[derive(Debug)]
+pub struct FileData;
 
 impl HostClass for FileData {
     const NAME: &'static str = "FileData";
 
     fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
-        type File<'js> = This<Class<'js, Host<FileData>>>;
-        let prototype = Object::new(ctx.clone())?;
-        prototype.prop("filename", Accessor::new_get(|this: File<'js>| this.borrow().name.clone()).enumerable())?;
-        let content_type = Accessor::new_get(|this: File<'js>| this.borrow().content_type.clone());
-        prototype.prop("content_type", content_type.enumerable())?;
-        let data = Accessor::new_get(|ctx: Ctx<'js>, this: File<'js>| {
-            rquickjs::ArrayBuffer::new_copy(ctx, &this.borrow().data)
-        });
-        prototype.prop("data", data.enumerable())?;
-        Ok(prototype)
+        Object::new(ctx.clone())
     }
 }
 
@@ -50,11 +36,14 @@ pub fn file<'js>(
     let name = text(name.0)?.filter(|name| !name.is_empty()).unwrap_or_else(clock);
     let content_type = text(content_type.0)?.filter(|it| !it.is_empty());
     let content_type = content_type.unwrap_or_else(|| "application/octet-stream".to_owned());
-    let data = match bytes::of(&data)? {
-        Some(data) => data,
-        None => return Err(Exception::throw_type(&ctx, "http.file needs a string or an ArrayBuffer")),
-    };
-    Class::instance(ctx, Host(FileData { name, content_type, data }))
+    if bytes::of(&data)?.is_none() {
+        return Err(go_error(&ctx, "invalid type of data for http.file(), expected string or ArrayBuffer"));
+    }
+    let file = Class::instance(ctx, Host(FileData))?;
+    file.set("data", data)?;
+    file.set("filename", name)?;
+    file.set("content_type", content_type)?;
+    Ok(file)
 }
 
 /// Returns the multipart body of an object that has a file among its values, with its content type; `None` if it has none.
@@ -66,33 +55,27 @@ pub fn multipart(object: &Object<'_>) -> Result<Option<(Vec<u8>, String)>> {
     if !has_file {
         return Ok(None);
     }
-    let boundary: String = std::iter::repeat_with(|| fastrand::char('a'..='z')).take(60).collect();
+    let boundary: String = std::iter::repeat_with(|| fastrand::digit(16)).take(60).collect();
     let mut body = Vec::new();
     for property in object.props::<String, Value<'_>>() {
         let (name, value) = property?;
-        let items = match value.as_array() {
-            Some(items) => host::items(items)?.collect::<Result<Vec<_>>>()?,
-            None => vec![value],
-        };
-        for value in items {
-            body.extend_from_slice(
-                format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"", quoted(&name)).as_bytes(),
-            );
-            match file_of(&value) {
-                Some(file) => {
-                    let file = file.borrow();
-                    let line =
-                        format!("; filename=\"{}\"\r\nContent-Type: {}\r\n\r\n", quoted(&file.name), file.content_type);
-                    body.extend_from_slice(line.as_bytes());
-                    body.extend_from_slice(&file.data);
-                }
-                None => {
-                    body.extend_from_slice(b"\r\n\r\n");
-                    body.extend_from_slice(form::notation(&value)?.as_bytes());
-                }
+        body.extend_from_slice(
+            format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"", quoted(&name)).as_bytes(),
+        );
+        match file_of(&value) {
+            Some(file) => {
+                let (name, content_type): (Coerced<String>, Coerced<String>) =
+                    (file.get("filename")?, file.get("content_type")?);
+                let line = format!("; filename=\"{}\"\r\nContent-Type: {}\r\n\r\n", quoted(&name.0), content_type.0);
+                body.extend_from_slice(line.as_bytes());
+                body.extend_from_slice(&bytes::required(object.ctx(), &file.get("data")?, "")?);
             }
-            body.extend_from_slice(b"\r\n");
+            None => {
+                body.extend_from_slice(b"\r\n\r\n");
+                body.extend_from_slice(form::notation(&value)?.as_bytes());
+            }
         }
+        body.extend_from_slice(b"\r\n");
     }
     body.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
     Ok(Some((body, format!("multipart/form-data; boundary={boundary}"))))

@@ -1,11 +1,16 @@
 //! Header fields by their canonical names.
 
+/// Returns whether a text is a token (RFC 9110), as methods and names of fields are.
+#[must_use]
+pub fn is_token(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+}
+
 /// Returns a name in the form in which scripts see it: a capital at the beginning and after each hyphen. A name that is no token stays
 /// as it is.
 #[must_use]
 pub fn canonical(name: &str) -> String {
-    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    if !name.bytes().all(is_token) {
+    if !is_token(name) {
         return name.to_owned();
     }
     let mut capital = true;
@@ -17,11 +22,16 @@ pub fn canonical(name: &str) -> String {
     name.chars().map(change).collect()
 }
 
-/// Field lines in an order of their own.
+/// Field lines by their canonical names, sorted as k6 sends them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Fields(pub Vec<(String, String)>);
+pub struct Fields(Vec<(String, String)>);
 
 impl Fields {
+    /// Returns the names and values in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// Returns the value of a canonical name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
@@ -31,16 +41,16 @@ impl Fields {
     /// Sets the value of a canonical name.
     pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
         let name = name.into();
-        match self.0.iter_mut().find(|(other, _)| *other == name) {
-            Some((_, old)) => *old = value.into(),
-            None => self.0.push((name, value.into())),
+        match self.0.binary_search_by(|(other, _)| other.cmp(&name)) {
+            Ok(at) => self.0[at].1 = value.into(),
+            Err(at) => self.0.insert(at, (name, value.into())),
         }
     }
 
     /// Sets the value of a canonical name that has none.
     pub fn set_if_missing(&mut self, name: &str, value: impl Into<String>) {
         if self.get(name).is_none() {
-            self.0.push((name.to_owned(), value.into()));
+            self.set(name, value);
         }
     }
 
@@ -48,6 +58,11 @@ impl Fields {
     pub fn remove(&mut self, name: &str) -> Option<String> {
         let at = self.0.iter().position(|(other, _)| other == name)?;
         Some(self.0.remove(at).1)
+    }
+
+    /// Removes the names that are not to be kept.
+    pub fn retain(&mut self, is_kept: impl Fn(&str) -> bool) {
+        self.0.retain(|(name, _)| is_kept(name));
     }
 }
 

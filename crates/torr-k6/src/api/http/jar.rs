@@ -1,56 +1,45 @@
 //! Cookie jars: that of the virtual user, and those that scripts make.
 
+mod store;
+
+use super::cookie::{self, SetCookie};
 use super::target::Target;
-use super::value::text_of;
+use super::value::{is_nothing, is_true, text_of};
 use crate::host::{Host, HostClass, go_error};
 use crate::user::Vu;
-use cookie_store::CookieStore;
 use rquickjs::function::{Constructor, Opt, This};
-use rquickjs::{Array, Class, Ctx, Function, Object, Result, Value};
+use rquickjs::{Array, Class, Coerced, Ctx, FromJs, Function, Object, Result, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
+use store::Store;
 use url::Url;
 
 /// A cookie jar.
 #[derive(Debug, Clone, Default)]
-pub struct Jar(Rc<RefCell<CookieStore>>);
+pub struct Jar(Rc<RefCell<Store>>);
 
 impl Jar {
     /// Returns the names and values that go with a request to a URL.
     #[must_use]
     pub fn cookies(&self, url: &Url) -> Vec<(String, String)> {
-        let store = self.0.borrow();
-        store.get_request_values(url).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+        self.0.borrow().matching(url)
     }
 
     /// Keeps the cookie of a `Set-Cookie` field. One that is not acceptable is left out.
-    pub fn keep(&self, set_cookie: &str, url: &Url) {
-        let _ = self.0.borrow_mut().parse(set_cookie, url);
+    pub fn keep(&self, set_cookie: &[u8], url: &Url) {
+        if let Some(cookie) = SetCookie::parse(set_cookie) {
+            self.0.borrow_mut().keep(cookie, url);
+        }
     }
 
     /// Removes all cookies.
     pub fn empty(&self) {
-        let mut store = self.0.borrow_mut();
-        if store.iter_any().next().is_some() {
-            store.clear();
-        }
+        self.0.borrow_mut().empty();
     }
 
-    /// Removes the cookies that go with a request to a URL, those of a name or all.
-    fn remove(&self, url: &Url, name: Option<&str>) {
-        let mut store = self.0.borrow_mut();
-        let found: Vec<_> = store
-            .matches(url)
-            .into_iter()
-            .filter(|cookie| name.is_none_or(|name| cookie.name() == name))
-            .filter_map(|cookie| {
-                Some((String::from(&cookie.domain), String::from(&cookie.path), cookie.name().to_owned()))
-                    .filter(|(domain, ..)| !domain.is_empty())
-            })
-            .collect();
-        for (domain, path, name) in found {
-            store.remove(&domain, &path, &name);
-        }
+    /// Removes the cookie of a name that a response of a URL would set without a path and a domain.
+    fn remove(&self, url: &Url, name: String) {
+        self.0.borrow_mut().keep(SetCookie { name, max_age: -1, ..SetCookie::default() }, url);
     }
 }
 
@@ -75,14 +64,18 @@ pub fn class<'js>(ctx: &Ctx<'js>) -> Result<Constructor<'js>> {
     Constructor::new_class::<Host<Jar>, _, _>(ctx.clone(), make)
 }
 
-fn url_of(ctx: &Ctx<'_>, text: &str) -> Result<Rc<Target>> {
-    Target::parse(text).map_err(|why| go_error(ctx, &why))
+fn url_of(ctx: &Ctx<'_>, text: &str) -> Result<Url> {
+    let target = Target::parse(text).map_err(|why| go_error(ctx, &why))?;
+    target
+        .url
+        .clone()
+        .ok_or_else(|| go_error(ctx, &format!("a cookie jar needs a URL of http or https, found '{text}'")))
 }
 
 fn cookies_for_url<'js>(ctx: Ctx<'js>, this: ThisJar<'js>, url: String) -> Result<Object<'js>> {
-    let target = url_of(&ctx, &url)?;
+    let url = url_of(&ctx, &url)?;
     let object = Object::new(ctx.clone())?;
-    for (name, value) in this.borrow().cookies(&target.url) {
+    for (name, value) in this.borrow().cookies(&url) {
         let values: Option<Array<'js>> = object.get(&*name)?;
         let values = match values {
             Some(values) => values,
@@ -102,37 +95,51 @@ fn set<'js>(
     value: Value<'js>,
     options: Opt<Option<Object<'js>>>,
 ) -> Result<bool> {
-    let target = url_of(&ctx, &url)?;
-    let value = if value.is_null() || value.is_undefined() { String::new() } else { text_of(&value)? };
-    let mut line = format!("{name}={value}");
+    let url = url_of(&ctx, &url)?;
+    let value = if is_nothing(&value) { String::new() } else { text_of(&value)? };
+    let mut cookie = SetCookie { name, value, ..SetCookie::default() };
     if let Some(options) = options.0.flatten() {
         for property in options.props::<String, Value<'js>>() {
             let (key, value) = property?;
-            let is_on = || value.as_bool() == Some(true);
-            match key.as_str() {
-                "domain" => line.push_str(&format!("; Domain={}", text_of(&value)?)),
-                "path" => line.push_str(&format!("; Path={}", text_of(&value)?)),
-                "expires" => line.push_str(&format!("; Expires={}", text_of(&value)?)),
-                "max_age" => line.push_str(&format!("; Max-Age={}", text_of(&value)?)),
-                "secure" if is_on() => line.push_str("; Secure"),
-                "http_only" if is_on() => line.push_str("; HttpOnly"),
+            match key.to_ascii_lowercase().as_str() {
+                "domain" => cookie.domain = text_of(&value)?,
+                "path" => cookie.path = text_of(&value)?,
+                "expires" => cookie.expires = expiry(&ctx, &text_of(&value)?)?,
+                "max_age" => cookie.max_age = Coerced::<f64>::from_js(&ctx, value)?.0 as i64,
+                "secure" => cookie.secure = is_true(&value)?,
+                "http_only" => cookie.http_only = is_true(&value)?,
                 _ => {}
             }
         }
     }
-    this.borrow().keep(&line, &target.url);
+    this.borrow().0.0.borrow_mut().keep(cookie, &url);
     Ok(true)
 }
 
+/// Returns the time at which a cookie ends, as a script gives it.
+fn expiry(ctx: &Ctx<'_>, text: &str) -> Result<Option<i64>> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let time = cookie::date(text);
+    let why =
+        || format!("unable to parse \"expires\" date string \"{text}\": expected 'Wed, 01 Jan 2031 00:00:00 GMT'");
+    time.map(Some).ok_or_else(|| go_error(ctx, &why()))
+}
+
 fn clear<'js>(ctx: Ctx<'js>, this: ThisJar<'js>, url: String) -> Result<()> {
-    let target = url_of(&ctx, &url)?;
-    this.borrow().remove(&target.url, None);
+    let url = url_of(&ctx, &url)?;
+    let jar = this.borrow();
+    jar.cookies(&url).into_iter().for_each(|(name, _)| jar.remove(&url, name));
     Ok(())
 }
 
 fn delete<'js>(ctx: Ctx<'js>, this: ThisJar<'js>, url: String, name: String) -> Result<()> {
-    let target = url_of(&ctx, &url)?;
-    this.borrow().remove(&target.url, Some(&name));
+    if name.is_empty() {
+        return Err(go_error(&ctx, "cookie: is null"));
+    }
+    let url = url_of(&ctx, &url)?;
+    this.borrow().remove(&url, name);
     Ok(())
 }
 

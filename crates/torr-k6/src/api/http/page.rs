@@ -24,7 +24,7 @@ fn page<'js>(ctx: &Ctx<'js>, response: &ResponseObject<'js>) -> Result<Object<'j
         let why = "the body is null so we can't transform it to HTML - this likely was because of a request error getting the response";
         return Err(go_error(ctx, why));
     };
-    html::parse(ctx, &String::from_utf8_lossy(content))
+    html::parse(ctx, &String::from_utf8_lossy(content), Url::parse(&response.url).ok())
 }
 
 /// Calls a method of a selection.
@@ -107,7 +107,7 @@ fn submit_form<'js>(
     }
     let mut target = resolve(&ctx, &url, &attribute(&form, "action")?.unwrap_or_default())?;
     let method = attribute(&form, "method")?.filter(|method| !method.is_empty());
-    let method = method_of(&method.unwrap_or_else(|| "get".to_owned()));
+    let method = method_of(method.map_or_else(|| "GET".to_owned(), |method| method.to_ascii_uppercase()));
     let body = match &*method {
         "GET" => {
             let mut pairs: Vec<(String, String)> = target.query_pairs().into_owned().collect();

@@ -1,14 +1,14 @@
 //! The parameters of a request: headers, tags, time-out, redirects, cookies.
 
-use super::expected;
-use super::headers::{Fields, canonical};
+use super::headers::{Fields, canonical, is_token};
 use super::jar::Jar;
-use super::value::{is_nothing, text_of};
+use super::value::{is_nothing, is_true, text_of};
+use super::{coding, expected};
 use crate::host::Host;
 use crate::http_settings::TIMEOUT;
 use crate::options::duration;
 use crate::user::Expectation;
-use rquickjs::{Class, Object, Value};
+use rquickjs::{Class, Coerced, FromJs, Object, Value};
 use std::time::Duration;
 
 /// The form in which a script gets the content of a response.
@@ -38,9 +38,11 @@ pub struct RequestCookie {
 pub struct Params {
     /// The field lines, their names canonical.
     pub fields: Fields,
+    /// Why no request can have these field lines, if there is a reason.
+    pub refusal: Option<String>,
     /// The tags of the samples.
     pub tags: Vec<(String, String)>,
-    /// The time after which the request has failed.
+    /// The time after which the request has failed; without any time it fails before it is sent.
     pub timeout: Duration,
     /// The number of redirects that are followed, if it is given.
     pub redirects: Option<u64>,
@@ -64,6 +66,7 @@ impl Default for Params {
     fn default() -> Self {
         Self {
             fields: Fields::default(),
+            refusal: None,
             tags: Vec::new(),
             timeout: TIMEOUT,
             redirects: None,
@@ -87,9 +90,25 @@ pub enum ParamError {
     Thrown(rquickjs::Error),
 }
 
+impl ParamError {
+    /// Changes the line of a value that is wrong.
+    fn map(self, change: impl FnOnce(String) -> String) -> Self {
+        match self {
+            Self::Wrong(why) => Self::Wrong(change(why)),
+            Self::Thrown(error) => Self::Thrown(error),
+        }
+    }
+}
+
 impl From<rquickjs::Error> for ParamError {
     fn from(error: rquickjs::Error) -> Self {
         Self::Thrown(error)
+    }
+}
+
+impl From<String> for ParamError {
+    fn from(why: String) -> Self {
+        Self::Wrong(why)
     }
 }
 
@@ -103,25 +122,32 @@ impl Params {
         let Some(params) = params else { return Ok(read) };
         for property in params.props::<String, Value<'_>>() {
             let (key, value) = property?;
-            if is_nothing(&value) && key != "responseCallback" {
-                continue;
-            }
             match key.as_str() {
                 "headers" => read.read_headers(&value)?,
-                "tags" => read.tags = tags(&value)?,
+                "tags" => {
+                    let about = |why| format!("invalid HTTP request metric tags: {why}");
+                    read.tags = tags(&value).map_err(|error| error.map(about))?;
+                }
                 "timeout" => read.timeout = timeout(&value)?,
-                "redirects" => read.redirects = Some(value.as_number().unwrap_or(0.0).clamp(0.0, 1e6) as u64),
+                // What is no number is 0, so that no redirect is followed.
+                "redirects" => read.redirects = Some(number(value)?.clamp(0.0, 1e6) as u64),
                 "cookies" => read.read_cookies(&value)?,
                 "jar" => read.jar = Class::<Host<Jar>>::from_value(&value).ok().map(|jar| jar.borrow().0.clone()),
-                "auth" => read.auth = text_of(&value)?.to_ascii_lowercase(),
+                "auth" => read.auth = text_of(&value)?,
                 "compression" => {
                     let text = text_of(&value)?;
-                    let names = text.split(',').map(|name| name.trim().to_ascii_lowercase());
-                    read.compression = names.filter(|name| !name.is_empty()).collect();
+                    let names = if text.trim().is_empty() { None } else { Some(text.split(',')) };
+                    read.compression = names.into_iter().flatten().map(|name| name.trim().to_owned()).collect();
+                    if let Some(unknown) = read.compression.iter().find(|name| !coding::is_known(name)) {
+                        return Err(coding::unknown(unknown).into());
+                    }
                 }
                 "responseType" => read.response_type = Some(response_type(&text_of(&value)?)?),
-                "responseCallback" => read.expectation = Some(expected::given(&value)?),
-                "throw" => read.throws = value.as_bool(),
+                "responseCallback" => {
+                    let given = expected::given(&value);
+                    read.expectation = Some(given.ok_or_else(|| "unsupported responseCallback".to_owned())?);
+                }
+                "throw" => read.throws = Some(is_true(&value)?),
                 _ => {}
             }
         }
@@ -134,12 +160,13 @@ impl Params {
             let (name, value) = property?;
             let value = text_of(&value)?;
             if !is_token(&name) {
-                return Err(ParamError::Wrong(format!("net/http: invalid header field name {name:?}")));
+                self.refusal.get_or_insert_with(|| format!("net/http: invalid header field name {name:?}"));
+            } else if value.bytes().any(|byte| byte != b'\t' && (byte < b' ' || byte == 0x7f)) {
+                let name = canonical(&name);
+                self.refusal.get_or_insert_with(|| format!("net/http: invalid header field value for {name:?}"));
+            } else {
+                self.fields.set(canonical(&name), value.trim());
             }
-            if value.bytes().any(|byte| byte != b'\t' && (byte < b' ' || byte == 0x7f)) {
-                return Err(ParamError::Wrong(format!("net/http: invalid header field value for {name:?}")));
-            }
-            self.fields.set(canonical(&name), value.trim());
         }
         Ok(())
     }
@@ -148,10 +175,14 @@ impl Params {
         let Some(cookies) = value.as_object() else { return Ok(()) };
         for property in cookies.props::<String, Value<'_>>() {
             let (name, value) = property?;
-            let (value, replaces) = match value.as_object().filter(|_| !value.is_string()) {
+            if is_nothing(&value) {
+                continue;
+            }
+            let (value, replaces) = match value.as_object().filter(|_| !value.is_string() && !value.is_array()) {
                 Some(object) => {
-                    let replaces = object.get::<_, Option<bool>>("replace").ok().flatten().unwrap_or(false);
-                    (text_of(&object.get("value")?)?, replaces)
+                    let value: Value<'_> = object.get("value")?;
+                    let text = if value.is_undefined() { String::new() } else { text_of(&value)? };
+                    (text, is_true(&object.get("replace")?)?)
                 }
                 None => (text_of(&value)?, false),
             };
@@ -159,11 +190,6 @@ impl Params {
         }
         Ok(())
     }
-}
-
-/// Returns whether a text is a token (RFC 9110), as methods and names of fields are.
-pub(super) fn is_token(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
 /// Reads tags: their values are strings, numbers or booleans.
@@ -175,9 +201,6 @@ pub fn tags(value: &Value<'_>) -> Result<Vec<(String, String)>, ParamError> {
     let Some(object) = value.as_object() else { return Ok(tags) };
     for property in object.props::<String, Value<'_>>() {
         let (name, value) = property?;
-        if is_nothing(&value) {
-            continue;
-        }
         if !value.is_string() && !value.is_number() && !value.is_bool() {
             let why = format!(
                 "invalid value for metric tag '{name}': only String, Boolean and Number types are accepted as a metric tag values"
@@ -192,9 +215,17 @@ pub fn tags(value: &Value<'_>) -> Result<Vec<(String, String)>, ParamError> {
 fn timeout(value: &Value<'_>) -> Result<Duration, ParamError> {
     let wrong = |why: String| ParamError::Wrong(format!("invalid timeout value: {why}"));
     match value.as_number() {
+        // k6 has no time for what is no time.
+        Some(milliseconds) if !(milliseconds > 0.0 && milliseconds.is_finite()) => Ok(Duration::ZERO),
         Some(milliseconds) => duration::from_millis(milliseconds).map_err(wrong),
         None => duration::parse(&text_of(value)?).map_err(wrong),
     }
+}
+
+/// Returns a value as a number, 0 if it is none.
+fn number(value: Value<'_>) -> Result<f64, ParamError> {
+    let number = Coerced::<f64>::from_js(&value.ctx().clone(), value)?.0;
+    Ok(if number.is_nan() { 0.0 } else { number })
 }
 
 fn response_type(text: &str) -> Result<ResponseType, ParamError> {
@@ -202,8 +233,6 @@ fn response_type(text: &str) -> Result<ResponseType, ParamError> {
         "text" => Ok(ResponseType::Text),
         "binary" => Ok(ResponseType::Binary),
         "none" => Ok(ResponseType::None),
-        _ => {
-            Err(ParamError::Wrong(format!("{text} is an invalid response type, valid options are: text, binary, none")))
-        }
+        _ => Err(ParamError::Wrong(format!("{text} does not belong to ResponseType values: text, binary, none"))),
     }
 }

@@ -2,30 +2,30 @@
 
 use super::body::Body;
 use super::call::{Call, Next};
-use super::params::{ParamError, Params, ResponseType, is_token};
+use super::params::{ParamError, Params};
 use super::response::{Response, ResponseObject};
 use super::target::Target;
 use super::url_tag::UrlWithName;
 use super::value::is_nothing;
 use crate::host::{self, Host, go_error};
 use crate::log::Level;
-use crate::user::exchange::{Outcome, Refusal, Timings};
+use crate::user::exchange::{Outcome, Outgoing, Refusal};
 use crate::user::{Vu, Wanted, Woken, wait};
 use rquickjs::function::{Opt, Rest};
-use rquickjs::{Array, Class, Ctx, Exception, Function, Object, Promise, Result, Value};
+use rquickjs::{Array, Class, Ctx, Function, Object, Promise, Result, Value};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
 
 /// The number of an error of a URL.
 const BAD_URL: u32 = 1020;
-/// The number of any other error.
-const GENERAL: u32 = 1000;
+/// The number of what is wrong with other arguments, which k6 has none for.
+const BAD_ARGUMENT: u32 = 0;
 
-/// A call as a script has written it, or the response that stands for what is wrong with it.
+/// A call as a script has written it, or what is wrong with it.
 enum Prepared {
     Call(Box<Call>),
-    Wrong(Response),
+    Wrong(Refusal),
 }
 
 /// What a call consists of.
@@ -38,7 +38,15 @@ pub(super) struct Parts<'js> {
 
 /// Returns a function for a method without content.
 pub(super) fn without_body<'js>(ctx: &Ctx<'js>, name: &str, method: &'static str) -> Result<Function<'js>> {
-    let call = move |ctx: Ctx<'js>, url: Value<'js>, params: Opt<Value<'js>>| {
+    let call = move |ctx: Ctx<'js>, url: Opt<Value<'js>>, params: Opt<Value<'js>>, more: Rest<Value<'js>>| {
+        let vu = Vu::of(&ctx);
+        if !more.0.is_empty() && !vu.is_init() {
+            let (name, count) = (method.to_ascii_lowercase(), more.0.len() + 2);
+            let text =
+                format!("http.{name} only accepts a url and a params argument (2 arguments), but {count} were given");
+            vu.run.log.write(Level::Warning, &text, &[]);
+        }
+        let url = or_undefined(&ctx, url);
         send(&ctx, Parts { method: method.into(), url, body: None, params: params.0 })
     };
     Function::new(ctx.clone(), call)?.with_name(name)
@@ -46,7 +54,8 @@ pub(super) fn without_body<'js>(ctx: &Ctx<'js>, name: &str, method: &'static str
 
 /// Returns a function for a method with content.
 pub(super) fn with_body<'js>(ctx: &Ctx<'js>, name: &str, method: &'static str) -> Result<Function<'js>> {
-    let call = move |ctx: Ctx<'js>, url: Value<'js>, body: Opt<Value<'js>>, params: Opt<Value<'js>>| {
+    let call = move |ctx: Ctx<'js>, url: Opt<Value<'js>>, body: Opt<Value<'js>>, params: Opt<Value<'js>>| {
+        let url = or_undefined(&ctx, url);
         send(&ctx, Parts { method: method.into(), url, body: body.0, params: params.0 })
     };
     Function::new(ctx.clone(), call)?.with_name(name)
@@ -55,20 +64,34 @@ pub(super) fn with_body<'js>(ctx: &Ctx<'js>, name: &str, method: &'static str) -
 /// The function `http.request`.
 pub(super) fn request<'js>(
     ctx: Ctx<'js>,
-    method: String,
-    url: Value<'js>,
+    method: Opt<Value<'js>>,
+    url: Opt<Value<'js>>,
     body: Opt<Value<'js>>,
     params: Opt<Value<'js>>,
 ) -> Result<ResponseObject<'js>> {
-    send(&ctx, Parts { method: method_of(&method), url, body: body.0, params: params.0 })
+    let (method, url) = (given_method(method)?, or_undefined(&ctx, url));
+    send(&ctx, Parts { method, url, body: body.0, params: params.0 })
 }
 
-/// Returns a method in capital letters. An empty one is that of most requests.
-pub(super) fn method_of(text: &str) -> Cow<'static, str> {
-    match text.to_ascii_uppercase().as_str() {
+/// Returns an argument, which is `undefined` if there is none.
+fn or_undefined<'js>(ctx: &Ctx<'js>, argument: Opt<Value<'js>>) -> Value<'js> {
+    argument.0.unwrap_or_else(|| Value::new_undefined(ctx.clone()))
+}
+
+/// Returns the method that is the argument of a call. What is no string becomes one.
+fn given_method(method: Opt<Value<'_>>) -> Result<Cow<'static, str>> {
+    match method.0.filter(|method| !is_nothing(method)) {
+        Some(method) => super::value::text_of(&method).map(method_of),
+        None => Ok(method_of(String::new())),
+    }
+}
+
+/// Returns a method as a script has written it. An empty one is that of most requests.
+pub(super) fn method_of(text: String) -> Cow<'static, str> {
+    match text.as_str() {
         "" | "GET" => "GET".into(),
         "POST" => "POST".into(),
-        other => other.to_owned().into(),
+        _ => text.into(),
     }
 }
 
@@ -76,14 +99,20 @@ pub(super) fn method_of(text: &str) -> Cow<'static, str> {
 pub(super) fn send<'js>(ctx: &Ctx<'js>, parts: Parts<'js>) -> Result<ResponseObject<'js>> {
     let vu = Vu::of(ctx);
     refuse_in_init(ctx, &vu)?;
-    let mut call = match prepare(ctx, &vu, parts)? {
+    let mut call = match prepare(&vu, parts)? {
         Prepared::Call(call) => call,
-        Prepared::Wrong(response) => return Class::instance(ctx.clone(), Host(response)),
+        Prepared::Wrong(refusal) => return Class::instance(ctx.clone(), Host(wrong(ctx, &vu, refusal)?)),
     };
     let mut outgoing = call.request(&vu, 0);
     loop {
-        let Woken::Exchanged(outcome) = wait(ctx, Wanted::Exchange(Box::new(outgoing)))? else {
-            return Err(go_error(ctx, "the request has no outcome"));
+        let outcome = match call.refused(&mut outgoing) {
+            Some(outcome) => Box::new(outcome),
+            None => {
+                let Woken::Exchanged(outcome) = wait(ctx, Wanted::Exchange(Box::new(outgoing)))? else {
+                    return Err(go_error(ctx, "the request has no outcome"));
+                };
+                outcome
+            }
         };
         match call.take(&vu, outcome) {
             Next::Send(next) => outgoing = next,
@@ -105,48 +134,32 @@ fn refuse_in_init(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
 /// Throws the failure of a call, if failures are exceptions.
 fn check(ctx: &Ctx<'_>, vu: &Vu, call: &Call, response: &Response) -> Result<()> {
     match &response.outcome.result {
-        Err(refusal) if call.throws(vu) => Err(go_error(ctx, &call.described(&refusal.text))),
+        Err(refusal) if call.throws(vu) => Err(go_error(ctx, &call.described(refusal))),
         _ => Ok(()),
     }
 }
 
+/// Returns the response of a call that is wrong, or throws what is wrong with it if failures are exceptions.
+fn wrong(ctx: &Ctx<'_>, vu: &Vu, refusal: Refusal) -> Result<Response> {
+    if vu.run.http_settings().throws {
+        return Err(go_error(ctx, &refusal.text));
+    }
+    vu.run.log.write(Level::Warning, "Request Failed", &[("error", &refusal.text)]);
+    Ok(Response::of_wrong_call(refusal))
+}
+
 /// Reads what a script has written.
-fn prepare<'js>(ctx: &Ctx<'js>, vu: &Vu, parts: Parts<'js>) -> Result<Prepared> {
-    let wrong = |why: String, code: u32, url: &str| {
-        if vu.run.http_settings().throws {
-            return Err(go_error(ctx, &why));
-        }
-        vu.run.log.write(Level::Warning, "Request Failed", &[("error", &why)]);
-        let result = Err(Refusal::new(code, why));
-        let request = Vec::new();
-        let outcome = Box::new(Outcome {
-            id: 0,
-            timings: Timings::default(),
-            remote: None,
-            tls: None,
-            sent: 0,
-            received: 0,
-            request,
-            result,
-        });
-        let url: Rc<str> = url.into();
-        let response_type = ResponseType::Text;
-        Ok(Prepared::Wrong(Response { first_url: url.clone(), url, request: Vec::new(), response_type, outcome }))
-    };
+fn prepare(vu: &Vu, parts: Parts<'_>) -> Result<Prepared> {
+    let wrong = |why: String, code: u32| Ok(Prepared::Wrong(Refusal::new(code, why)));
     let (text, name) = match (parts.url.as_string(), Class::<Host<UrlWithName>>::from_value(&parts.url)) {
         (Some(text), _) => (text.to_string()?, None),
         (None, Ok(url)) => (url.borrow().url.clone(), Some(Rc::from(&*url.borrow().name))),
-        (None, Err(_)) => {
-            return wrong("invalid URL: it is neither a string nor made by http.url".to_owned(), BAD_URL, "");
-        }
+        (None, Err(_)) => return wrong("invalid URL: it is neither a string nor made by http.url".to_owned(), BAD_URL),
     };
     let target = match Target::parse(&text) {
         Ok(target) => target,
-        Err(why) => return wrong(why, BAD_URL, &text),
+        Err(why) => return wrong(why, BAD_URL),
     };
-    if !is_token(&parts.method) {
-        return wrong(format!("net/http: invalid method {:?}", parts.method), GENERAL, &text);
-    }
     let params = parts.params.as_ref().filter(|params| !is_nothing(params)).and_then(|params| params.as_object());
     let read = Params::read(params).and_then(|params| {
         let mut body = Body::read(parts.body.as_ref())?;
@@ -161,7 +174,7 @@ fn prepare<'js>(ctx: &Ctx<'js>, vu: &Vu, parts: Parts<'js>) -> Result<Prepared> 
             }
             Ok(Prepared::Call(Box::new(Call::new(vu, parts.method.clone(), target, name, body, params))))
         }
-        Err(ParamError::Wrong(why)) => wrong(why, GENERAL, &text),
+        Err(ParamError::Wrong(why)) => wrong(why, BAD_ARGUMENT),
         Err(ParamError::Thrown(error)) => Err(error),
     }
 }
@@ -169,16 +182,17 @@ fn prepare<'js>(ctx: &Ctx<'js>, vu: &Vu, parts: Parts<'js>) -> Result<Prepared> 
 /// The function `http.asyncRequest`.
 pub(super) fn async_request<'js>(
     ctx: Ctx<'js>,
-    method: String,
-    url: Value<'js>,
+    method: Opt<Value<'js>>,
+    url: Opt<Value<'js>>,
     body: Opt<Value<'js>>,
     params: Opt<Value<'js>>,
 ) -> Result<Promise<'js>> {
     let vu = Vu::of(&ctx);
     refuse_in_init(&ctx, &vu)?;
     let (promise, resolve, reject) = ctx.promise()?;
-    let parts = Parts { method: method_of(&method), url, body: body.0, params: params.0 };
-    match prepare(&ctx, &vu, parts) {
+    let (method, url) = (given_method(method)?, or_undefined(&ctx, url));
+    let parts = Parts { method, url, body: body.0, params: params.0 };
+    match prepare(&vu, parts) {
         Ok(Prepared::Call(call)) => {
             let resolve = rquickjs::Persistent::save(&ctx, resolve);
             let reject = rquickjs::Persistent::save(&ctx, reject);
@@ -191,7 +205,10 @@ pub(super) fn async_request<'js>(
                 }),
             );
         }
-        Ok(Prepared::Wrong(response)) => resolve.call::<_, ()>((Class::instance(ctx.clone(), Host(response))?,))?,
+        Ok(Prepared::Wrong(refusal)) => match wrong(&ctx, &vu, refusal) {
+            Ok(response) => resolve.call::<_, ()>((Class::instance(ctx.clone(), Host(response))?,))?,
+            Err(_) => reject.call::<_, ()>((ctx.catch(),))?,
+        },
         Err(rquickjs::Error::Exception) => reject.call::<_, ()>((ctx.catch(),))?,
         Err(error) => return Err(error),
     }
@@ -207,7 +224,8 @@ fn begin(vu: &Vu, call: Box<Call>, finish: Finish) {
     go_on(vu, call, outgoing, finish);
 }
 
-fn go_on(vu: &Vu, mut call: Box<Call>, outgoing: crate::user::exchange::Outgoing, finish: Finish) {
+fn go_on(vu: &Vu, mut call: Box<Call>, mut outgoing: Outgoing, finish: Finish) {
+    let refused = call.refused(&mut outgoing);
     let settle = move |ctx: &Ctx<'_>, outcome: Outcome| {
         let vu = Vu::of(ctx);
         match call.take(&vu, Box::new(outcome)) {
@@ -218,35 +236,44 @@ fn go_on(vu: &Vu, mut call: Box<Call>, outgoing: crate::user::exchange::Outgoing
             Next::Done(response) => finish(ctx, &call, response),
         }
     };
-    vu.events.begin(outgoing, Box::new(settle));
+    match refused {
+        Some(outcome) => vu.events.refuse(outcome, Box::new(settle)),
+        None => vu.events.begin(outgoing, Box::new(settle)),
+    }
 }
 
 /// The function `http.batch`.
-pub(super) fn batch<'js>(ctx: Ctx<'js>, requests: Value<'js>) -> Result<Value<'js>> {
+pub(super) fn batch<'js>(ctx: Ctx<'js>, requests: Rest<Value<'js>>) -> Result<Value<'js>> {
     let vu = Vu::of(&ctx);
     refuse_in_init(&ctx, &vu)?;
-    let Some(object) = requests.as_object().filter(|_| !requests.is_string()) else {
-        return Err(Exception::throw_type(&ctx, "invalid http.batch() argument type: use an array or an object"));
+    let [requests] = &*requests.0 else {
+        let why = match requests.0.is_empty() {
+            true => "no argument was provided to http.batch()",
+            false => "http.batch() accepts only an array or an object of requests",
+        };
+        return Err(go_error(&ctx, why));
+    };
+    let Some(object) = requests.as_object().filter(|_| !requests.is_string() && !requests.is_function()) else {
+        return Err(go_error(&ctx, "invalid http.batch() argument type: use an array or an object"));
     };
     let mut prepared = Vec::new();
     let results = match requests.is_array() {
         true => Array::new(ctx.clone())?.into_object(),
         false => Object::new(ctx.clone())?,
     };
-    let mut wrong = None;
     for property in object.props::<String, Value<'js>>() {
         let (key, item) = property?;
-        match prepare(&ctx, &vu, item_parts(&ctx, &key, item)?)? {
+        let read = match item_parts(&key, item)? {
+            Ok(parts) => prepare(&vu, parts)?,
+            Err(why) => Prepared::Wrong(Refusal::new(BAD_ARGUMENT, why)),
+        };
+        match read {
             Prepared::Call(call) => prepared.push((key, call)),
-            Prepared::Wrong(response) => {
-                wrong = Some((key, response));
-                break;
+            Prepared::Wrong(refusal) => {
+                let before = prepared.into_iter().map(|(key, _)| key).collect();
+                return not_sent(&ctx, &vu, object, results, before, (key, refusal));
             }
         }
-    }
-    if let Some((key, response)) = wrong {
-        results.set(key, Class::instance(ctx.clone(), Host(response))?)?;
-        return Ok(results.into_value());
     }
     let count = prepared.len();
     let done: Rc<RefCell<Vec<(String, Response)>>> = Rc::default();
@@ -262,7 +289,7 @@ pub(super) fn batch<'js>(ctx: Ctx<'js>, requests: Value<'js>) -> Result<Value<'j
                 if let Err(refusal) = &response.outcome.result
                     && call.throws(&Vu::of(ctx))
                 {
-                    thrown.borrow_mut().get_or_insert(call.described(&refusal.text));
+                    thrown.borrow_mut().get_or_insert(call.described(refusal));
                 }
                 done.borrow_mut().push((of_call, response));
                 Ok(())
@@ -287,31 +314,59 @@ pub(super) fn batch<'js>(ctx: Ctx<'js>, requests: Value<'js>) -> Result<Value<'j
     Ok(results.into_value())
 }
 
-/// Returns what an item of a batch consists of.
-fn item_parts<'js>(ctx: &Ctx<'js>, key: &str, item: Value<'js>) -> Result<Parts<'js>> {
-    if item.is_string() || Class::<Host<UrlWithName>>::from_value(&item).is_ok() {
-        return Ok(Parts { method: "GET".into(), url: item, body: None, params: None });
+/// Returns the results of a batch of which nothing is sent, since one of its requests is wrong: those before it are empty, and those
+/// behind it are missing.
+fn not_sent<'js>(
+    ctx: &Ctx<'js>,
+    vu: &Vu,
+    requests: &Object<'js>,
+    results: Object<'js>,
+    before: Vec<String>,
+    (key, refusal): (String, Refusal),
+) -> Result<Value<'js>> {
+    if vu.run.http_settings().throws {
+        return Err(go_error(ctx, &refusal.text));
     }
+    vu.run.log.write(Level::Warning, "A batch request failed", &[("error", &refusal.text)]);
+    if let Some(array) = requests.as_array() {
+        (0..array.len()).try_for_each(|at| results.set(at as u32, Value::new_null(ctx.clone())))?;
+    }
+    for key in before {
+        let empty = Response::of_wrong_call(Refusal::new(BAD_ARGUMENT, ""));
+        results.set(key, Class::instance(ctx.clone(), Host(empty))?)?;
+    }
+    results.set(key, Class::instance(ctx.clone(), Host(Response::of_wrong_call(refusal)))?)?;
+    Ok(results.into_value())
+}
+
+/// Returns what an item of a batch consists of, or what is wrong with it.
+fn item_parts<'js>(key: &str, item: Value<'js>) -> Result<std::result::Result<Parts<'js>, String>> {
     let present = |value: Value<'js>| (!is_nothing(&value)).then_some(value);
-    let method_or_get = |value: Value<'js>| match value.as_string() {
-        Some(text) => text.to_string().map(|text| method_of(&text)),
-        None => Ok("GET".into()),
-    };
-    let without = |method: &str| matches!(method, "GET" | "HEAD");
+    let wrong_method = || Ok(Err(format!("invalid method type of the batch request '{key}'")));
     if let Some(array) = item.as_array() {
-        let method = method_or_get(array.get(0)?)?;
-        let body = present(array.get(2)?).filter(|_| !without(&method));
-        return Ok(Parts { url: array.get(1)?, body, params: present(array.get(3)?), method });
+        if array.len() < 2 {
+            return Ok(Err(format!("invalid batch request '{key}': an array has a method and a URL")));
+        }
+        let Some(method) = array.get::<Value<'js>>(0)?.into_string() else { return wrong_method() };
+        let (body, params) = (present(array.get(2)?), present(array.get(3)?));
+        return Ok(Ok(Parts { method: method_of(method.to_string()?), url: array.get(1)?, body, params }));
     }
-    if let Some(object) = item.as_object() {
-        let method = method_or_get(object.get("method")?)?;
-        let body = present(object.get("body")?).filter(|_| !without(&method));
-        return Ok(Parts { url: object.get("url")?, body, params: present(object.get("params")?), method });
+    let is_url = item.is_string() || Class::<Host<UrlWithName>>::from_value(&item).is_ok();
+    let Some(object) = item.as_object().filter(|_| !is_url) else {
+        return Ok(Ok(Parts { method: "GET".into(), url: item, body: None, params: None }));
+    };
+    if !object.contains_key("url")? {
+        return Ok(Err(format!("batch request {key} doesn't have a url key")));
     }
-    Err(go_error(
-        ctx,
-        &format!("invalid http.batch() argument: the request '{key}' is neither a URL, an array nor an object"),
-    ))
+    let given: Value<'js> = object.get("method")?;
+    let method = match given.as_string() {
+        Some(text) => method_of(text.to_string()?.to_ascii_uppercase()),
+        None if object.contains_key("method")? => return wrong_method(),
+        None => "GET".into(),
+    };
+    let sends = given.is_undefined() || !matches!(&*method, "GET" | "HEAD");
+    let body = present(object.get("body")?).filter(|_| sends);
+    Ok(Ok(Parts { url: object.get("url")?, body, params: present(object.get("params")?), method }))
 }
 
 /// The function `http.url`: the tag of template literals.

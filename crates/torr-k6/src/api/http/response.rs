@@ -1,15 +1,16 @@
 //! The response as scripts see it: properties that are made when they are read.
 
+use super::cookie::SetCookie;
 use super::gjson;
 use super::headers::canonical;
 use super::params::ResponseType;
 use super::samples::{proto, tls_version};
 use crate::host::{Host, HostClass, go_error};
-use crate::user::exchange::{Incoming, Outcome};
-use cookie_store::RawCookie;
+use crate::user::exchange::{Incoming, Outcome, Refusal};
 use rquickjs::function::{Opt, This};
 use rquickjs::object::Accessor;
 use rquickjs::{Array, ArrayBuffer, Class, Ctx, Function, IntoJs, Object, Result, Value};
+use std::cell::Cell;
 use std::rc::Rc;
 
 /// The time that k6 shows as the expiry of a cookie that has none, in milliseconds.
@@ -24,12 +25,27 @@ pub struct Response {
     pub url: Rc<str>,
     /// The URL of the first request.
     pub first_url: Rc<str>,
-    /// The bytes of the first request.
-    pub request: Vec<u8>,
+    /// The first request; `None` if the script's call was wrong.
+    pub request: Option<Sent>,
     /// The form of the content.
     pub response_type: ResponseType,
     /// The outcome of the last request.
     pub outcome: Box<Outcome>,
+    /// Whether the content is known to be JSON.
+    pub is_valid_json: Cell<bool>,
+}
+
+/// A request as it was sent.
+#[derive(Debug)]
+pub struct Sent {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// The content before it was compressed, if it was.
+    pub plain: Option<Vec<u8>>,
+    /// Whether `Authorization` comes from the URL, so that the script does not see it.
+    pub is_authorized_by_url: bool,
+    /// Whether `Host` is what the script has set.
+    pub names_host: bool,
 }
 
 pub(super) type ResponseObject<'js> = Class<'js, Host<Response>>;
@@ -62,7 +78,7 @@ impl HostClass for Response {
             "tls_cipher_suite" => |this: ThisResponse<'js>| {
                 this.borrow().outcome.tls.as_ref().map_or(String::new(), |(_, cipher)| cipher_name(cipher))
             },
-            "ocsp" => |ctx: Ctx<'js>, _: ThisResponse<'js>| ocsp(ctx),
+            "ocsp" => |ctx: Ctx<'js>, this: ThisResponse<'js>| ocsp(ctx, this.borrow().outcome.tls.is_some()),
             "body" => |ctx: Ctx<'js>, this: ThisResponse<'js>| this.borrow().body(&ctx),
             "headers" => |ctx: Ctx<'js>, this: ThisResponse<'js>| this.borrow().headers(&ctx),
             "cookies" => |ctx: Ctx<'js>, this: ThisResponse<'js>| this.borrow().cookies(&ctx),
@@ -100,14 +116,20 @@ impl Response {
         self.incoming().map_or(0, |incoming| incoming.status)
     }
 
-    fn status_text(&self) -> String {
-        match self.status() {
-            0 => String::new(),
-            status => match http::StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()) {
-                Some(reason) => format!("{status} {reason}"),
-                None => status.to_string(),
-            },
+    /// Returns the response of a call that is wrong, so that there is no request.
+    pub(super) fn of_wrong_call(refusal: Refusal) -> Self {
+        Self {
+            url: Rc::default(),
+            first_url: Rc::default(),
+            request: None,
+            response_type: ResponseType::Text,
+            outcome: Box::new(Outcome::refused(0, refusal)),
+            is_valid_json: Cell::new(false),
         }
+    }
+
+    fn status_text(&self) -> String {
+        self.incoming().map_or(String::new(), |incoming| format!("{} {}", incoming.status, incoming.reason()))
     }
 
     fn error(&self) -> String {
@@ -124,12 +146,18 @@ impl Response {
 
     /// Returns the content, unless the script gets none.
     pub(super) fn content(&self) -> Option<&[u8]> {
+        if self.request.is_none() {
+            return Some(&[]);
+        }
         let incoming = self.incoming()?;
         let has_content = incoming.status >= 200 && !matches!(incoming.status, 204 | 304);
         (has_content && self.response_type != ResponseType::None).then_some(&*incoming.content)
     }
 
     fn body<'js>(&self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
+        if self.request.is_none() {
+            return Ok(Array::new(ctx.clone())?.into_value());
+        }
         let Some(content) = self.content() else { return Ok(Value::new_null(ctx.clone())) };
         match self.response_type {
             ResponseType::Binary => Ok(ArrayBuffer::new_copy(ctx.clone(), content)?.into_value()),
@@ -142,6 +170,9 @@ impl Response {
         let mut joined: Vec<(String, String)> = Vec::new();
         for (name, value) in self.incoming().iter().flat_map(|incoming| incoming.fields()) {
             let (name, value) = (canonical(&String::from_utf8_lossy(name)), String::from_utf8_lossy(value));
+            if is_of_connection(&name, &value) {
+                continue;
+            }
             match joined.iter_mut().find(|(other, _)| *other == name) {
                 Some((_, all)) => {
                     all.push_str(", ");
@@ -160,24 +191,23 @@ impl Response {
             if !name.eq_ignore_ascii_case(b"set-cookie") {
                 continue;
             }
-            let Ok(cookie) = RawCookie::parse(String::from_utf8_lossy(value).into_owned()) else { continue };
+            let Some(cookie) = SetCookie::parse(value) else { continue };
             let object = Object::new(ctx.clone())?;
-            object.set("name", cookie.name())?;
-            object.set("value", cookie.value())?;
-            object.set("domain", cookie.domain().unwrap_or_default())?;
-            object.set("path", cookie.path().unwrap_or_default())?;
-            object.set("http_only", cookie.http_only().unwrap_or(false))?;
-            object.set("secure", cookie.secure().unwrap_or(false))?;
-            object.set("max_age", cookie.max_age().map_or(0, |age| age.whole_seconds()) as f64)?;
-            let expires = cookie.expires_datetime().map(|time| time.unix_timestamp() as f64 * 1000.0);
-            object.set("expires", expires.unwrap_or(NO_EXPIRY))?;
-            let same: Option<Array<'js>> = cookies.get(cookie.name())?;
+            object.set("name", &*cookie.name)?;
+            object.set("value", &*cookie.value)?;
+            object.set("domain", &*cookie.domain)?;
+            object.set("path", &*cookie.path)?;
+            object.set("http_only", cookie.http_only)?;
+            object.set("secure", cookie.secure)?;
+            object.set("max_age", cookie.max_age as f64)?;
+            object.set("expires", cookie.expires.map_or(NO_EXPIRY, |expires| expires as f64))?;
+            let same: Option<Array<'js>> = cookies.get(&*cookie.name)?;
             let same = match same {
                 Some(same) => same,
                 None => Array::new(ctx.clone())?,
             };
             same.set(same.len(), object)?;
-            cookies.set(cookie.name(), same)?;
+            cookies.set(&*cookie.name, same)?;
         }
         Ok(cookies)
     }
@@ -199,10 +229,11 @@ impl Response {
         Ok(object)
     }
 
-    fn request<'js>(&self, ctx: &Ctx<'js>) -> Result<Object<'js>> {
-        let end = memchr::memmem::find(&self.request, b"\r\n\r\n").unwrap_or(self.request.len());
-        let head = String::from_utf8_lossy(&self.request[..end]);
-        let body = String::from_utf8_lossy(self.request.get(end + 4..).unwrap_or_default());
+    fn request<'js>(&self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
+        let Some(sent) = &self.request else { return Ok(Value::new_null(ctx.clone())) };
+        let end = memchr::memmem::find(&sent.bytes, b"\r\n\r\n").unwrap_or(sent.bytes.len());
+        let head = String::from_utf8_lossy(&sent.bytes[..end]);
+        let content = sent.plain.as_deref().or(sent.bytes.get(end + 4..)).unwrap_or_default();
         let mut lines = head.split("\r\n");
         let first_method = lines.next().and_then(|line| line.split(' ').next()).unwrap_or_default().to_owned();
         let (headers, cookies) = (Object::new(ctx.clone())?, Object::new(ctx.clone())?);
@@ -211,12 +242,20 @@ impl Response {
                 for (name, value) in value.split("; ").filter_map(|pair| pair.split_once('=')) {
                     let cookie = Object::new(ctx.clone())?;
                     cookie.set("name", name)?;
-                    cookie.set("value", value)?;
+                    cookie.set("value", value.trim_matches('"'))?;
                     cookie.set("replace", false)?;
-                    cookies.set(name, vec![cookie])?;
+                    let same: Option<Array<'js>> = cookies.get(name)?;
+                    let same = same.map_or_else(|| Array::new(ctx.clone()), Ok)?;
+                    same.set(same.len(), cookie)?;
+                    cookies.set(name, same)?;
                 }
             }
-            if !matches!(name, "Host" | "Connection" | "Proxy-Authorization") {
+            let is_derived = match name {
+                "Host" => !sent.names_host,
+                "Authorization" => sent.is_authorized_by_url,
+                _ => matches!(name, "Content-Length" | "Connection" | "Proxy-Authorization"),
+            };
+            if !is_derived {
                 headers.set(name, vec![value])?;
             }
         }
@@ -224,10 +263,16 @@ impl Response {
         request.set("method", first_method)?;
         request.set("url", &*self.first_url)?;
         request.set("headers", headers)?;
-        request.set("body", &*body)?;
+        request.set("body", &*String::from_utf8_lossy(content))?;
         request.set("cookies", cookies)?;
-        Ok(request)
+        Ok(request.into_value())
     }
+}
+
+/// Returns whether a field of a response is of its connection, and so is not shown to scripts.
+fn is_of_connection(name: &str, value: &str) -> bool {
+    let closes = || value.split(',').any(|option| option.trim().eq_ignore_ascii_case("close"));
+    name == "Transfer-Encoding" || name == "Connection" && closes()
 }
 
 /// The method `json`.
@@ -240,7 +285,11 @@ fn json<'js>(ctx: Ctx<'js>, this: ThisResponse<'js>, path: Opt<Option<String>>) 
         ));
     };
     if let Some(path) = path.0.flatten() {
-        return match gjson::get(content, &path) {
+        if !response.is_valid_json.get() {
+            let is_valid = serde_json::from_slice::<serde::de::IgnoredAny>(content).is_ok();
+            response.is_valid_json.set(is_valid);
+        }
+        return match gjson::get(content, &path).filter(|_| response.is_valid_json.get()) {
             Some(json) => parse(&ctx, &json),
             None => Ok(Value::new_undefined(ctx)),
         };
@@ -250,6 +299,7 @@ fn json<'js>(ctx: Ctx<'js>, this: ThisResponse<'js>, path: Opt<Option<String>>) 
         return Ok(kept);
     }
     let parsed = parse(&ctx, content)?;
+    response.is_valid_json.set(true);
     this.prop(PARSED, parsed.clone())?;
     Ok(parsed)
 }
@@ -304,13 +354,14 @@ fn to_json<'js>(ctx: Ctx<'js>, this: ThisResponse<'js>) -> Result<Object<'js>> {
     Ok(plain)
 }
 
-fn ocsp<'js>(ctx: Ctx<'js>) -> Result<Object<'js>> {
+/// Returns what is known of the revocation of a certificate: nothing, since no status is requested (RFC 6066, section 8).
+fn ocsp<'js>(ctx: Ctx<'js>, is_tls: bool) -> Result<Object<'js>> {
     let object = Object::new(ctx)?;
     for name in ["produced_at", "this_update", "next_update", "revoked_at"] {
         object.set(name, 0)?;
     }
     object.set("revocation_reason", "")?;
-    object.set("status", "")?;
+    object.set("status", if is_tls { "unknown" } else { "" })?;
     Ok(object)
 }
 

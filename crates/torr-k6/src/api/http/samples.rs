@@ -1,6 +1,6 @@
 //! The samples of a request.
 
-use crate::metrics::{RequestFacts, builtin};
+use crate::metrics::{RequestFacts, TagSet, builtin};
 use crate::options::{SystemTag, SystemTags};
 use crate::user::Vu;
 use crate::user::exchange::Outcome;
@@ -9,6 +9,8 @@ use std::rc::Rc;
 
 /// A request that has its outcome, as its samples tell of it.
 pub struct Hop<'c> {
+    /// The tags of the virtual user.
+    pub base: &'c TagSet,
     /// The method.
     pub method: &'c str,
     /// The URL.
@@ -32,20 +34,26 @@ pub struct SampleState {
     pub received: Cell<u64>,
 }
 
+impl SampleState {
+    /// Adds the bytes of a socket: those that were sent, and those that were received.
+    pub fn add(&self, (sent, received): (u64, u64)) {
+        self.sent.set(self.sent.get() + sent);
+        self.received.set(self.received.get() + received);
+    }
+}
+
 /// Records the samples of a request.
 pub fn record(vu: &Vu, hop: &Hop<'_>) {
     let mut recorder = vu.recorder.borrow_mut();
-    let mut current = vu.tags.borrow_mut();
-    let base = current.set(&mut recorder);
-    let system = current.system();
+    let system = vu.tags.borrow().system();
     let status = hop.outcome.result.as_ref().map_or(0, |incoming| incoming.status);
     let further = || further_tags(system, hop, status);
     let tags = match &hop.outcome.result {
         Ok(incoming) if hop.tags.is_empty() && hop.name.is_none() && hop.outcome.tls.is_none() => {
             let (method, url, version, expected) = (hop.method, hop.url, incoming.version, hop.expected);
-            recorder.request_tags(&base, &RequestFacts { method, url, status, version, expected }, further)
+            recorder.request_tags(hop.base, &RequestFacts { method, url, status, version, expected }, further)
         }
-        _ => recorder.tag_set(&base, &further()),
+        _ => recorder.tag_set(hop.base, &further()),
     };
     let timings = &hop.outcome.timings;
     let now = recorder.now();
@@ -64,9 +72,7 @@ pub fn record(vu: &Vu, hop: &Hop<'_>) {
     if let Some(expected) = hop.expected {
         recorder.add_at(builtin::HTTP_REQ_FAILED, f64::from(u8::from(!expected)), &tags, now);
     }
-    let state = vu.extra::<SampleState>();
-    state.sent.set(state.sent.get() + hop.outcome.sent);
-    state.received.set(state.received.get() + hop.outcome.received);
+    vu.extra::<SampleState>().add((hop.outcome.sent, hop.outcome.received));
 }
 
 /// Returns the tags of a request beside those that all samples of the user carry.

@@ -15,3 +15,11 @@ pub fn text_of(value: &Value<'_>) -> Result<String> {
 pub fn is_nothing(value: &Value<'_>) -> bool {
     value.is_undefined() || value.is_null()
 }
+
+/// Returns whether a condition takes a value as true.
+///
+/// # Errors
+/// If the script engine has no memory left.
+pub fn is_true(value: &Value<'_>) -> Result<bool> {
+    Ok(Coerced::<bool>::from_js(value.ctx(), value.clone())?.0)
+}

@@ -23,7 +23,9 @@ pub(super) fn group<'js>(ctx: Ctx<'js>, name: Coerced<String>, function: Opt<Val
     }
     refuse_separator(&ctx, &name.0)?;
     let outer = vu.tags.borrow().group().to_owned();
-    vu.tags.borrow_mut().set_group(&format!("{outer}::{}", name.0));
+    // A group without a name is no group at the root.
+    let path = if outer.is_empty() && name.0.is_empty() { String::new() } else { format!("{outer}::{}", name.0) };
+    vu.tags.borrow_mut().set_group(&path);
     let begun = Instant::now();
     let outcome = function.call::<_, Value<'js>>(());
     let took = begun.elapsed();

@@ -3,6 +3,8 @@
 use super::encrypted_key;
 use super::pattern::is_matched;
 use crate::options::{Options, TlsAuth};
+use crate::sockets::grpc::{GrpcServer, GrpcTls};
+use std::path::PathBuf;
 use torr_net::tls::{self, Identity, IdentityPem, Roots, TlsError, TlsSettings, Versions};
 
 /// The protocols that servers choose from.
@@ -57,6 +59,28 @@ impl TlsRules {
             alpn: self.alpn.iter().map(|&protocol| protocol.to_owned()).collect(),
             ..TlsSettings::new(host)
         }
+    }
+
+    /// Returns the settings for a server of gRPC: what its script says of TLS takes the place of what the options say.
+    ///
+    /// # Errors
+    /// If the key of the client cannot be decrypted.
+    pub fn of_grpc(&self, host: &str, server: &GrpcServer) -> Result<TlsSettings, String> {
+        let mut settings = self.settings(host);
+        settings.alpn = vec![PROTOCOLS[0].to_owned()];
+        if let Some(name) = &server.name {
+            settings.name.clone_from(name);
+        }
+        let GrpcTls { signers, identity, password } = &server.tls;
+        if !signers.is_empty() && !self.accepts_any {
+            settings.roots = Roots::Pem { path: PathBuf::from("tls.cacerts"), content: signers.as_bytes().into() };
+        }
+        if let Some((chain, key)) = identity {
+            let key = encrypted_key::decrypted(key, password.as_deref()).map_err(|why| format!("tls.key: {why}"))?;
+            let pem = IdentityPem { chain: chain.as_str().into(), key: key.into(), place: "tls".to_owned() };
+            settings.identity = Some(Identity::Pem(pem));
+        }
+        Ok(settings)
     }
 
     /// Returns the certificate for a server: the first one that names it, or else the first one of all, as Go's clients do.

@@ -4,7 +4,8 @@ use super::ThreadVus;
 use crate::api::http::HttpState;
 use crate::executors::{Ending, Order, Start};
 use crate::log::Level;
-use crate::metrics::{CurrentTags, builtin};
+use crate::metrics::{TagSet, builtin};
+use crate::options::SystemTag;
 use crate::user::TaskEnd;
 use crate::users::beginning::Beginning;
 use crate::users::slot::{Job, Resumption, State};
@@ -132,15 +133,17 @@ impl ThreadVus<'_> {
 
     pub(super) fn record_dropped(&mut self, scenario: usize, count: u64) {
         let all = self.load.run.options.get();
-        let empty = std::collections::BTreeMap::new();
         let (system, run_tags) = all.map_or_else(Default::default, |all| {
             (all.options.enabled_system_tags(), all.options.tags.clone().unwrap_or_default())
         });
         let scenario = &self.load.conductor.plan().scenarios[scenario];
-        let mut tags = CurrentTags::new(system, &empty);
-        tags.begin_scenario(&run_tags, &scenario.name, &scenario.tags);
+        // No virtual user had the iteration: it has no group, and not the tags that the scenario gives to its users.
+        let mut tags: Vec<_> = run_tags.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        if system.has(SystemTag::Scenario) {
+            tags.push((SystemTag::Scenario.name(), &scenario.name));
+        }
         let mut recorder = self.recorder.borrow_mut();
-        let tags = tags.set(&mut recorder);
+        let tags = recorder.tag_set(&TagSet::default(), &tags);
         recorder.add(builtin::DROPPED_ITERATIONS, count as f64, &tags);
     }
 

@@ -91,6 +91,7 @@ impl ThreadVus<'_> {
             }
         };
         machine.vu.tags.borrow_mut().set_group(group);
+        machine.vu.events.sockets.live_at(self.signal.clone(), STAGE_SLOT);
         let mut slot = VuSlot::new(machine, self.load.layout.lanes);
         slot.job = if stage == Stage::Setup { Job::Setup } else { Job::Teardown };
         // Each stage has connections of its own.

@@ -51,9 +51,10 @@ pub fn of(run: &Value) -> Vec<String> {
     }
     let depth = number(run, "plan.depth").filter(|depth| *depth > 1.0).map(|depth| depth.to_string());
     let is_http2 = text(run, "plan.protocol") == Some("h2");
-    add(if is_http2 { "--streams" } else { "--pipeline" }, depth);
+    let is_grpc = text(run, "plan.protocol") == Some("grpc");
+    add(if is_http2 || is_grpc { "--streams" } else { "--pipeline" }, depth);
     add("--requests-per-connection", plain("plan.requests_per_connection"));
-    let method = text(run, "plan.method").filter(|method| *method != "GET" && !method.contains(','));
+    let method = text(run, "plan.method").filter(|method| *method != "GET" && !method.contains(',') && !is_grpc);
     add("-X", method.map(str::to_owned));
     if is_http2 {
         let is_secure = text(run, "target").is_some_and(|target| target.starts_with("https:"));

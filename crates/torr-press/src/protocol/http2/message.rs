@@ -1,10 +1,14 @@
 //! The fields of a header section by which a response is read (RFC 9113, section 8).
 
+use crate::response::events::is_event_stream;
+
 /// One head, as far as it has been read.
 #[derive(Debug, Default)]
 pub struct Message {
     pub status: Option<u16>,
     pub length: Option<u64>,
+    /// Whether the content is an event stream.
+    pub is_event_stream: bool,
     /// The first defect of the header section; `None` if there is none.
     pub wrong: Option<&'static str>,
     /// A field has come that is not `:status`.
@@ -56,6 +60,7 @@ impl Message {
                 }
                 self.length = length;
             }
+            b"content-type" => self.is_event_stream = is_event_stream(value),
             b"connection" | b"keep-alive" | b"proxy-connection" | b"transfer-encoding" | b"upgrade" => {
                 self.is_wrong("header field that HTTP/2 forbids");
             }

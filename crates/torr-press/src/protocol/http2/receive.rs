@@ -82,7 +82,7 @@ impl Http2<'_> {
         out: &mut Vec<u8>,
     ) -> Result<Option<ProtocolEvent>, Broken> {
         match head.kind {
-            kind::DATA => self.take_data(head, payload, out),
+            kind::DATA => self.take_data(head, payload, at, out),
             kind::HEADERS => self.begin_head(head, payload, at, out),
             kind::CONTINUATION => self.continue_head(payload, head, at, out),
             kind::RST_STREAM => self.take_reset(head, payload),

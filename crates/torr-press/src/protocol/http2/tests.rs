@@ -1,5 +1,7 @@
 //! Whole conversations, without a socket.
 
+mod calls;
+
 use super::frame::{Head, flag, setting};
 use super::*;
 use crate::protocol::ReceivedResponse;
@@ -29,7 +31,7 @@ impl Talk {
         let options = Options { method: Some(method.into()), headers, body, ..Options::default() };
         let request = Requests::new(&[target.into()], &options).unwrap();
         let mut talk =
-            Self { session: Http2::new(None), packed: Packed::default(), request, said: Vec::new(), next_key: 0 };
+            Self { session: Http2::new(None, None), packed: Packed::default(), request, said: Vec::new(), next_key: 0 };
         talk.open();
         talk
     }
@@ -153,6 +155,7 @@ fn completed(key: u32, status: u16, body: u64) -> ProtocolEvent {
         response,
         failed_checks: 0,
         redirects: 0,
+        ended_here: false,
     })
 }
 

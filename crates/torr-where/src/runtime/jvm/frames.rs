@@ -6,6 +6,8 @@ use crate::stack::{Frame, Stack};
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// The module of the code of the JVM itself.
+pub const JVM: &str = "JVM";
 /// The most frames that are kept to be shared.
 const KNOWN: usize = 100_000;
 
@@ -56,7 +58,7 @@ pub fn of_jvm(thread: &Thread) -> Stack {
     let frame = Frame {
         function: function.into(),
         object: "libjvm.so".into(),
-        module: "JVM".into(),
+        module: JVM.into(),
         is_named: true,
         ..Frame::default()
     };

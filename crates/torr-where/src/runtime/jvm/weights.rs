@@ -93,7 +93,7 @@ impl CpuTimes {
 }
 
 /// Returns whether a thread is in a call of the kernel.
-fn is_of_kernel(sample: &StackSample) -> bool {
+pub fn is_of_kernel(sample: &StackSample) -> bool {
     let leaf = sample.stack.leaf();
     // Native methods have no file.
     leaf.is_some_and(|leaf| leaf.file.is_none() && KERNEL.iter().any(|package| leaf.module.starts_with(package)))

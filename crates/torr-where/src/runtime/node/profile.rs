@@ -81,7 +81,7 @@ impl Profile {
                 true => vec![function.inlined(line), function],
                 false => vec![Frame { line, ..function }],
             };
-            leaves.into_iter().map(Arc::new).chain(callers(node.id)).collect::<Vec<_>>()
+            with_owners(leaves.into_iter().map(Arc::new).chain(callers(node.id)).collect())
         };
         let mut reading = Reading::default();
         for node in self.nodes.iter().filter(|node| !node.call_frame.is_idle() && node.call_frame.function_name != ROOT)
@@ -109,6 +109,31 @@ impl Profile {
     }
 }
 
+/// Gives functions without a name, such as the comparator of a sort, to the function that they are written in: the one that calls them,
+/// directly or by a function of the engine, begins above them in the same file. The stack has it once then.
+fn with_owners(mut stack: Vec<Arc<Frame>>) -> Vec<Arc<Frame>> {
+    let mut at = 0;
+    while at < stack.len() {
+        let inner = Arc::clone(&stack[at]);
+        let owner = stack[at + 1..].iter().position(|frame| frame.file.is_some()).map(|between| at + 1 + between);
+        let owner = owner.filter(|&owner| {
+            let owner = &stack[owner];
+            inner.is_own && inner.function == ANONYMOUS && owner.file == inner.file && owner.line <= inner.line
+        });
+        match owner {
+            // It may have no name itself, and be in a third one.
+            Some(owner) => {
+                stack[at] = Arc::new(Frame { line: inner.line, ..Frame::clone(&stack[owner]) });
+                stack.drain(at + 1..=owner);
+            }
+            None => at += 1,
+        }
+    }
+    stack
+}
+
+/// The name of functions that have none.
+const ANONYMOUS: &str = "(anonymous)";
 /// The name of the tree's root.
 const ROOT: &str = "(root)";
 
@@ -120,7 +145,7 @@ impl CallFrame {
 
     fn frame(&self) -> Frame {
         let file = self.url.strip_prefix("file://").unwrap_or(&self.url);
-        let name = if self.function_name.is_empty() { "(anonymous)" } else { &self.function_name };
+        let name = if self.function_name.is_empty() { ANONYMOUS } else { &self.function_name };
         Frame {
             function: name.to_owned(),
             file: (!file.is_empty()).then(|| file.to_owned()),
@@ -162,6 +187,28 @@ fn module(file: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_function_without_a_name_belongs_to_the_one_around_it() {
+        let frame = |(function, file, line): &(&str, Option<&str>, u32)| {
+            let file = file.map(str::to_owned);
+            let is_own = file.is_some();
+            Arc::new(Frame { function: (*function).to_owned(), file, line: Some(*line), is_own, ..Frame::default() })
+        };
+        let named = |stack: &[(&str, Option<&str>, u32)]| {
+            let stack = with_owners(stack.iter().map(frame).collect());
+            stack.iter().map(|frame| (frame.function.clone(), frame.line.unwrap_or_default())).collect::<Vec<_>>()
+        };
+        let (own, other) = (Some("/srv/app.js"), Some("/srv/other.js"));
+        let sorted = named(&[(ANONYMOUS, own, 56), ("sort", None, 0), ("bySales", own, 54), (ANONYMOUS, own, 120)]);
+        assert_eq!(sorted, [("bySales".to_owned(), 56), (ANONYMOUS.to_owned(), 120)]);
+        let nested = named(&[(ANONYMOUS, own, 58), (ANONYMOUS, own, 57), ("page", own, 50)]);
+        assert_eq!(nested, [("page".to_owned(), 58)]);
+        // A handler that a function of another file, or one below it, calls is not written in that function.
+        for caller in [("route", other, 3), ("main", own, 130)] {
+            assert_eq!(named(&[(ANONYMOUS, own, 120), caller]).len(), 2, "{caller:?}");
+        }
+    }
 
     #[test]
     fn a_profile_is_samples_with_lines() {

@@ -9,7 +9,7 @@ POOL = threading.Semaphore(1)
 
 def hot():
     total = 0
-    for number in range(20_000):
+    for number in range(60_000):  # so long that what the server does beside it is a small part
         total += number * number % 7
     return total
 
