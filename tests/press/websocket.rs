@@ -2,6 +2,7 @@
 
 mod compression;
 mod listen;
+mod sessions;
 
 use serde_json::Value;
 use std::io::Read;

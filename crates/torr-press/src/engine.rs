@@ -376,11 +376,7 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
             match slot.then {
                 AfterWait::RequestEnded => self.release_slot(slot.connection, now),
                 AfterWait::Available => self.slots.release(slot.connection),
-                AfterWait::NextStep | AfterWait::NextStepAtOnce => {
-                    if self.advance_user(slot.connection, now) {
-                        self.slots.continuing.push_back(slot.connection);
-                    }
-                }
+                AfterWait::NextStep | AfterWait::NextStepAtOnce => self.end_pause(slot.connection, now),
             }
         }
     }

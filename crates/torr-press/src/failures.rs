@@ -204,6 +204,12 @@ pub(crate) fn stream_closed_with(code: u16) -> Failure {
     Failure::new(FailureKind::Read, FailureSide::Server, what)
 }
 
+/// Returns the failure of a WebSocket on which more messages have arrived at once than are kept.
+pub(crate) fn messages_at_once() -> Failure {
+    let what = "the server sent more than 16 MiB of messages at once";
+    Failure::new(FailureKind::Protocol, FailureSide::Server, what)
+}
+
 /// Returns the failure of a stream of messages that ended without a close frame.
 pub(crate) fn stream_closed_without_frame() -> Failure {
     let what = "the server closed the connection without a close frame";

@@ -11,6 +11,7 @@ use crate::response::events::EventArrival;
 use crate::response::failed::FailedResponseBuffer;
 use crate::response::kept::KeptResponse;
 use crate::work::source::Source;
+use crate::work::users::Message;
 use std::num::NonZero;
 use torr_gauge::collector::FirstResponse;
 use torr_gauge::{Failure, Sample};
@@ -27,8 +28,10 @@ pub trait Protocol {
     const MULTIPLEXES: bool;
     /// Whether responses may be streams, whose events [`Protocol::take_arrival`] returns.
     const STREAMS: bool;
-    /// Whether connections begin and end with handshakes of the protocol itself: [`Protocol::close`] writes the end.
+    /// Whether connections begin and end with handshakes of the protocol itself.
     const HAS_HANDSHAKES: bool = false;
+    /// Whether [`Protocol::close`] may write the last bytes of a connection.
+    const HAS_LAST_BYTES: bool = Self::HAS_HANDSHAKES;
     /// State that all connections of a thread share, such as buffers.
     type ThreadState: Default;
 
@@ -178,6 +181,9 @@ pub trait Protocol {
         None
     }
 
+    /// Writes a message on the WebSocket that the request in flight has opened.
+    fn send_message(&mut self, _thread: &mut Self::ThreadState, _message: &Message, _out: &mut Vec<u8>) {}
+
     /// Writes the last bytes of a connection that was ready for requests, before it is closed by either side.
     fn close(&mut self, _thread: &mut Self::ThreadState, _out: &mut Vec<u8>) {}
 
@@ -207,6 +213,8 @@ pub struct InFlight<'b> {
 pub enum ProtocolEvent {
     /// A response is complete.
     Response(ReceivedResponse),
+    /// The response to the request in flight has switched the connection to WebSocket. It is complete when that is closed.
+    Switched,
     /// The request of this key has failed; the connection stays open.
     Failed(u32, Failure),
     /// The server has not processed the request of this key, which may be sent again on another connection.

@@ -113,7 +113,7 @@ impl ThreadUsers for Thread<'_> {
     fn write(&mut self, user: usize, out: &mut Vec<u8>) -> RequestInfo {
         let path = self.path[user].expect("a user that sends has a path");
         out.extend_from_slice(format!("GET {path} HTTP/1.1\r\nHost: test\r\n\r\n").as_bytes());
-        RequestInfo { is_head: false, url: 0, keep: Keep::Content, hands_events: false, is_call: false }
+        RequestInfo { is_head: false, keep: Keep::Content, ..RequestInfo::default() }
     }
 
     fn parts(&mut self, _user: usize) -> RequestParts {

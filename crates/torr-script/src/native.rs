@@ -2,6 +2,7 @@
 
 use mlua::{Lua, LuaString, Result, Table, Value};
 use std::sync::{Arc, Mutex, PoisonError};
+use torr_wire::websocket::Key;
 
 /// The checks since they were last taken: names, and whether each holds.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +30,8 @@ pub fn unknown_name(lua: &Lua, name: Value) -> Result<Value> {
     Ok(lua.coerce_string(name.clone())?.map_or(name, Value::String))
 }
 
-/// Adds `field` to Torr's functions: it returns the value of the first field with a name, in any case.
+/// Adds to Torr's functions: `field`, which returns the value of the first field with a name, in any case; `websocket_key`, which
+/// returns a new key of a handshake; and `is_utf8`.
 pub fn add_functions(lua: &Lua, native: &Table) -> Result<()> {
     native.set(
         "field",
@@ -37,7 +39,12 @@ pub fn add_functions(lua: &Lua, native: &Table) -> Result<()> {
             let (fields, name) = (fields.as_bytes(), name.as_bytes());
             field(&fields, &name).map(|value| lua.create_string(value)).transpose()
         })?,
-    )
+    )?;
+    native.set(
+        "websocket_key",
+        lua.create_function(|lua, ()| lua.create_string(Key::new(fastrand::u128(..).to_ne_bytes()).value()))?,
+    )?;
+    native.set("is_utf8", lua.create_function(|_, text: LuaString| Ok(std::str::from_utf8(&text.as_bytes()).is_ok()))?)
 }
 
 fn field<'f>(fields: &'f [u8], name: &[u8]) -> Option<&'f [u8]> {

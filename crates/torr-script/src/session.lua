@@ -111,6 +111,14 @@ local known = { headers = true, body = true, json = true, form = true, query = t
 -- Beside these, what only streams have.
 local known_of_streams = setmetatable({ method = true }, { __index = known })
 
+-- What a request that opens a WebSocket may have.
+local known_of_sockets = { headers = true, query = true, name = true, subprotocols = true }
+
+-- The fields of the request that opens a WebSocket.
+local fields_of_sockets = {
+    "Connection", "Upgrade", "Sec-WebSocket-Version", "Sec-WebSocket-Key", "Sec-WebSocket-Protocol", "Sec-WebSocket-Extensions",
+}
+
 -- The fields of the command line that are the target's alone: another server has another host, and credentials of its own.
 local own_fields = { host = true, authorization = true, cookie = true, ["proxy-authorization"] = true }
 
@@ -120,9 +128,9 @@ local parts = {}
 -- Sends a request, and waits as `how` says: for the response, or for the first event of a stream. `made` makes the object of it.
 local function send(how, made, method, path, options)
     local headers, body, kind, name = nil, nil, nil, nil
-    local is_stream = how == "stream"
+    local is_stream, is_socket = how == "stream", how == "socket"
     if type(path) ~= "string" then
-        local called = is_stream and "sse" or method:lower()
+        local called = is_stream and "sse" or is_socket and "ws" or method:lower()
         fail("http." .. called .. " needs a path such as '/items', found a " .. type(path))
     end
     if options ~= nil then
@@ -130,8 +138,9 @@ local function send(how, made, method, path, options)
             fail("the options of a request must be a table such as {headers = {...}, body = '...'}, found a " .. type(options))
         end
         for option in pairs(options) do
-            if not (is_stream and known_of_streams or known)[option] then
-                local all = "headers, body, json, form, query and name" .. (is_stream and ", and method" or "")
+            if not (is_stream and known_of_streams or is_socket and known_of_sockets or known)[option] then
+                local all = is_socket and "headers, query, name and subprotocols"
+                    or "headers, body, json, form, query and name" .. (is_stream and ", and method" or "")
                 fail("unknown option '" .. tostring(option) .. "' of a request: use " .. all)
             end
         end
@@ -169,8 +178,12 @@ local function send(how, made, method, path, options)
     local origin
     if scheme then
         scheme = scheme:lower()
+        if is_socket then
+            scheme = scheme:gsub("^ws", "http")
+        end
         if scheme ~= "http" and scheme ~= "https" then
-            fail("the request goes to " .. scheme .. "://" .. authority .. ": the URL must begin with http:// or https://")
+            local schemes = is_socket and "ws:// or wss://" or "http:// or https://"
+            fail("the request goes to " .. scheme .. "://" .. authority .. ": the URL must begin with " .. schemes)
         end
         if authority:find("@", 1, true) then
             fail("the URL of a request must not have a user and password: use the header Authorization")
@@ -223,6 +236,32 @@ local function send(how, made, method, path, options)
             for _, one in ipairs(type(value) == "table" and value or { value }) do
                 add_own(field, one)
             end
+        end
+    end
+    if is_socket then
+        for _, field in ipairs(fields_of_sockets) do
+            if lower[field:lower()] then
+                fail("the field " .. field .. " of a WebSocket is Torr's own: leave it out")
+            end
+        end
+        add("Connection", "Upgrade")
+        add("Upgrade", "websocket")
+        add("Sec-WebSocket-Version", "13")
+        add("Sec-WebSocket-Key", native.websocket_key())
+        local subprotocols = options and options.subprotocols
+        if subprotocols ~= nil then
+            if type(subprotocols) == "string" then
+                subprotocols = { subprotocols }
+            end
+            if type(subprotocols) ~= "table" then
+                fail("'subprotocols' must be a list such as {'chat', 'feed'}, found a " .. type(subprotocols))
+            end
+            for _, name in ipairs(subprotocols) do
+                if type(name) ~= "string" or not name:find("^[%w!#$%%&'*+.^_`|~-]+$") then
+                    fail("invalid name of a subprotocol: '" .. tostring(name) .. "'")
+                end
+            end
+            add("Sec-WebSocket-Protocol", concat(subprotocols, ", "))
         end
     end
     if kind and not lower["content-type"] then
@@ -298,6 +337,65 @@ function http.sse(path, options)
         error("http.sse needs a method such as 'POST', found '" .. tostring(method) .. "'", 2)
     end
     return send("stream", begun, method and method:upper(), path, options)
+end
+
+-- A WebSocket: each call returns the payload of the next message and its kind, and nil once it is closed.
+local socket = {}
+socket.__index = function(_, name)
+    return socket[name] or response[name]
+end
+
+function socket:receive()
+    if self.closed then
+        return nil
+    end
+    local data, kind = await("message", self.number)
+    if data then
+        return data, kind
+    end
+    self.closed = true
+    return nil
+end
+
+socket.__call = socket.receive
+
+-- Sends a message, and returns whether the WebSocket is open.
+local function send_message(self, data, is_binary)
+    data = text_of(data, "a message", 3)
+    if #data > 16 * 1024 * 1024 then
+        error("a message must be at most 16 MiB, found " .. #data .. " bytes", 2)
+    end
+    if not is_binary and not native.is_utf8(data) then
+        error("a text message must be UTF-8: use send_binary", 2)
+    end
+    return not self.closed and await("say", self.number, data, is_binary) ~= false
+end
+
+function socket:send(data)
+    return send_message(self, data, false)
+end
+
+function socket:send_binary(data)
+    return send_message(self, data, true)
+end
+
+function socket:close()
+    if not self.closed then
+        self.closed = true
+        await("close", self.number)
+    end
+end
+
+local function opened(status, fields, content, number)
+    return setmetatable({ status = status, fields = fields, body = content, number = number, closed = number == nil }, socket)
+end
+
+-- Opens a WebSocket: `local ws = http.ws(path, options)`.
+function http.ws(path, options)
+    if facts.http2 then
+        error("http.ws needs HTTP/1.1: leave out --http2 and --http2-prior-knowledge", 2)
+    end
+    return send("socket", opened, "GET", path, options)
 end
 
 -- The end of a call of gRPC.

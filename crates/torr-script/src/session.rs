@@ -2,6 +2,7 @@
 //! event loop whenever it sends a request or waits.
 
 mod names;
+mod socket;
 mod users;
 
 pub use users::SessionUsers;

@@ -56,7 +56,7 @@ impl Sending {
     pub fn info(&self) -> RequestInfo {
         // The field lines have cookies and places that redirects lead to.
         let keep = if self.outgoing.keeps_content { Keep::Content } else { Keep::Fields };
-        RequestInfo { is_head: self.outgoing.is_head, url: 0, keep, hands_events: false, is_call: false }
+        RequestInfo { is_head: self.outgoing.is_head, keep, ..RequestInfo::default() }
     }
 
     /// Returns an outcome with the bytes of the request, which the script may read.

@@ -30,6 +30,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
                 self.requeue(index, |requests| requests.take(key));
                 self.close_for_server(index);
             }
+            Ok(Some(ProtocolEvent::Switched)) => {}
             Ok(Some(ProtocolEvent::RedirectedElsewhere)) => {
                 self.requeue(index, RequestQueue::take_oldest);
                 self.close_for_server(index);
@@ -175,7 +176,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
 
     /// Closes a connection. Its requests, if it has any, wait for the next socket.
     pub(super) fn close(&mut self, index: usize) {
-        if P::HAS_HANDSHAKES {
+        if P::HAS_LAST_BYTES {
             self.send_close(index);
         }
         let has_tunnel = self.servers.tunnel(self.destination_of(index)).is_some();

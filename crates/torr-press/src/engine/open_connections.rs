@@ -26,7 +26,7 @@ impl<P: Protocol> OpenConnections<P> {
     /// Closes the connections. Where the protocol has a handshake for that, all servers get the first part of it, and a second in all for
     /// theirs: a socket that is closed before would discard what was sent.
     pub fn close(mut self) {
-        if !P::HAS_HANDSHAKES {
+        if !P::HAS_LAST_BYTES {
             return;
         }
         let mut left = (0..self.connections.len()).filter(|&index| self.announce(index)).count();
@@ -54,7 +54,7 @@ impl<P: Protocol> OpenConnections<P> {
         let mut last = Vec::new();
         let is_announced = socket.is_some_and(|socket| {
             connection.protocol.close(&mut self.protocol, &mut last);
-            socket::send(socket, &last).is_ok_and(|sent| sent == last.len())
+            !last.is_empty() && socket::send(socket, &last).is_ok_and(|sent| sent == last.len())
         });
         if !is_announced {
             connection.socket = None;

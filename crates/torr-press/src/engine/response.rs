@@ -26,18 +26,19 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             let start = self.batch.out.len();
             let event = connection.protocol.receive(&mut self.protocol, input, now, in_flight, &mut self.batch.out);
             self.batch.send_from(start, index, generation);
-            let mut left = None;
+            let mut then = None;
             if P::STREAMS {
                 if P::HAS_HANDSHAKES {
                     self.begin_stream(index, now);
                 }
-                left = self.record_events(index, now);
+                then = self.record_events(index, now);
             }
             match event {
                 Ok((used, Some(event))) => {
                     input = &mut input[used..];
                     match event {
                         ProtocolEvent::Response(response) => self.complete(index, response, now),
+                        ProtocolEvent::Switched => self.switched(index, now),
                         ProtocolEvent::Failed(key, failure) => self.fail_request(index, key, failure),
                         ProtocolEvent::Unprocessed(key) => self.requeue(index, |requests| requests.take(key)),
                         ProtocolEvent::RedirectedElsewhere => self.requeue(index, RequestQueue::take_oldest),
@@ -50,8 +51,8 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
                     }
                 }
                 Ok((_, None)) => {
-                    if let Some(key) = left {
-                        self.leave_stream(index, key, now);
+                    if let Some(then) = then {
+                        self.go_on_after_events(index, then, now);
                         if self.connections[index].generation != generation {
                             return;
                         }

@@ -27,6 +27,8 @@ pub(super) struct UserState {
     /// The number of requests that are sent together.
     pub together: u16,
     pub in_session: bool,
+    /// Whether the user waits for a time, at which its slot takes the next step.
+    pub is_pausing: bool,
     /// Whether the session began during the warm-up.
     pub in_warmup: bool,
 }

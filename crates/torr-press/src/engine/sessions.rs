@@ -80,7 +80,8 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     pub(super) fn begin_session(&mut self, index: u32, due: Nanos, now: Nanos) -> bool {
         let (Some(sessions), Source::Users(users)) = (&mut self.sessions, &mut self.source) else { return true };
         let in_warmup = due < clock::nanos(self.plan.warmup);
-        sessions.users[index as usize] = UserState { due, entry: 0, together: 1, in_session: true, in_warmup };
+        sessions.users[index as usize] =
+            UserState { due, entry: 0, together: 1, in_session: true, is_pausing: false, in_warmup };
         sessions.running += 1;
         if let Some(counts) = sessions.counts.as_mut().filter(|_| !in_warmup) {
             counts.start();
@@ -109,7 +110,17 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
                 return true;
             }
             Step::Await | Step::Park => {}
+            Step::Message => {
+                self.send_message(index);
+                return self.advance_user(index, now);
+            }
+            Step::Leave => {
+                if let Some(connection) = self.connection_in_use(index) {
+                    self.leave_stream(connection, 0, now);
+                }
+            }
             Step::Pause(pause) | Step::LookUp(pause) => {
+                state.is_pausing = true;
                 let until = now.saturating_add(clock::nanos(pause));
                 self.slots.defer(DeferredSlot { until, connection: index, then: AfterWait::NextStep });
             }
@@ -128,6 +139,17 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             }
         }
         false
+    }
+
+    /// Takes a user whose pause is over to the next step. Its session may have ended meanwhile: with a WebSocket that has failed.
+    pub(super) fn end_pause(&mut self, index: u32, now: Nanos) {
+        if let Some(state) = self.sessions.as_mut().and_then(|sessions| sessions.users.get_mut(index as usize)) {
+            state.is_pausing = false;
+            if !state.in_session {
+                return self.release_slot(index, now);
+            }
+        }
+        self.continue_user(index, now);
     }
 
     /// Makes the slot of a user whose session has ended available.
@@ -245,7 +267,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             counts.fail(state.entry as usize, Some(&failure.what));
         }
         self.close_session(user);
-        state.in_session.then_some(AfterWait::RequestEnded)
+        (state.in_session && !state.is_pausing).then_some(AfterWait::RequestEnded)
     }
 
     /// Returns the number of requests that a user sends together.

@@ -5,6 +5,7 @@ use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
 use crate::response::events::EventArrival;
 use crate::response::kept::KeptResponse;
 use crate::work::source::Source;
+use crate::work::users::Message;
 use torr_gauge::collector::FirstResponse;
 use torr_gauge::{Failure, Sample};
 use torr_net::Nanos;
@@ -24,6 +25,7 @@ impl<S: Protocol> Protocol for EitherTls<S> {
     const MULTIPLEXES: bool = S::MULTIPLEXES;
     const STREAMS: bool = S::STREAMS;
     const HAS_HANDSHAKES: bool = S::HAS_HANDSHAKES;
+    const HAS_LAST_BYTES: bool = S::HAS_LAST_BYTES;
     type ThreadState = TlsBuffers<S::ThreadState>;
 
     fn multiplexes(&self) -> bool {
@@ -205,6 +207,13 @@ impl<S: Protocol> Protocol for EitherTls<S> {
         match self {
             Self::Plain(plain) => plain.leave_stream(thread.inner(), key, out),
             Self::Tls(tls) => tls.leave_stream(thread, key, out),
+        }
+    }
+
+    fn send_message(&mut self, thread: &mut Self::ThreadState, message: &Message, out: &mut Vec<u8>) {
+        match self {
+            Self::Plain(plain) => plain.send_message(thread.inner(), message, out),
+            Self::Tls(tls) => tls.send_message(thread, message, out),
         }
     }
 

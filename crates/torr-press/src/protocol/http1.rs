@@ -32,6 +32,11 @@ impl<I: Inspect> Http1<I> {
         Self { reader: ResponseReader::default(), first_byte: None, inspector }
     }
 
+    /// Returns the inspector.
+    pub fn inspector(&mut self) -> &mut I {
+        &mut self.inspector
+    }
+
     #[inline]
     fn received(&mut self, response: Response) -> ReceivedResponse {
         ReceivedResponse {
@@ -91,7 +96,11 @@ impl<I: Inspect> Protocol for Http1<I> {
         }
         match observed {
             // Bytes behind the last response are an error.
-            Ok((used, Some(_))) if used < input.len() && in_flight.count == 1 => Err(failures::surplus()),
+            Ok((used, Some(response)))
+                if used < input.len() && in_flight.count == 1 && !self.inspector.switches(&response) =>
+            {
+                Err(failures::surplus())
+            }
             Ok((used, Some(response))) => {
                 if response.status >= 400
                     && let Some(gather) = in_flight.failed_response

@@ -6,6 +6,7 @@ use crate::request::SentContent;
 use crate::response::events::EventArrival;
 use crate::response::kept::KeptResponse;
 use crate::work::source::Source;
+use crate::work::users::Message;
 use torr_gauge::collector::FirstResponse;
 use torr_gauge::{Failure, Sample};
 use torr_net::Nanos;
@@ -64,6 +65,7 @@ impl<S: Protocol> Protocol for OverTls<S> {
     const MULTIPLEXES: bool = S::MULTIPLEXES;
     const STREAMS: bool = S::STREAMS;
     const HAS_HANDSHAKES: bool = S::HAS_HANDSHAKES;
+    const HAS_LAST_BYTES: bool = S::HAS_LAST_BYTES;
     type ThreadState = TlsBuffers<S::ThreadState>;
 
     #[inline]
@@ -229,6 +231,12 @@ impl<S: Protocol> Protocol for OverTls<S> {
         // Bytes that cannot be sealed end with the connection, which the next request finds out.
         let _ = self.seal(&mut shared.to_send, out);
         left
+    }
+
+    fn send_message(&mut self, shared: &mut Self::ThreadState, message: &Message, out: &mut Vec<u8>) {
+        self.inner.send_message(&mut shared.inner, message, &mut shared.to_send);
+        // As above.
+        let _ = self.seal(&mut shared.to_send, out);
     }
 
     fn close(&mut self, shared: &mut Self::ThreadState, out: &mut Vec<u8>) {

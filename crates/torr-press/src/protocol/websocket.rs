@@ -8,19 +8,23 @@ mod channel;
 mod compression;
 mod listener;
 mod matching;
+mod messages;
 mod opening;
+mod switching;
 mod thread;
 
 pub use compression::{MessageCodecs, MessageCompression};
 pub use listener::Listener;
+pub use switching::Switching;
 
 use crate::failures;
 use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
 use crate::request::{Cursor, WebSocketRequests};
 use crate::response::checks::Check;
 use crate::work::source::Source;
-use channel::{Channel, Received};
+use channel::Channel;
 use matching::Waiting;
+use messages::Received;
 use std::cell::RefCell;
 use std::num::NonZero;
 use std::rc::Rc;
@@ -90,7 +94,7 @@ impl<'p, const MATCHES: bool> WebSocket<'p, MATCHES> {
     /// Returns the checks that the kept payload fails, a bit each.
     #[cold]
     fn judge(&mut self, kind: Kind) -> Result<u32, Failure> {
-        self.channel.check_text(kind, &self.payload)?;
+        self.channel.messages.check_text(kind, &self.payload)?;
         let failed = self.checks.iter().enumerate().filter(|(_, check)| !check.holds_for_body(Some(&self.payload)));
         let failed = failed.fold(0, |bits, (at, _)| bits | 1 << at);
         self.payload.clear();
@@ -176,7 +180,7 @@ impl<const MATCHES: bool> Protocol for WebSocket<'_, MATCHES> {
     }
 
     fn server_closed(&mut self) -> Result<Option<ProtocolEvent>, Failure> {
-        let code = self.channel.server_closed();
+        let code = self.channel.messages.server_closed();
         match self.in_flight {
             0 => Ok(None),
             _ if code == code::ABNORMAL => Err(failures::closed_without_frame()),
@@ -186,7 +190,7 @@ impl<const MATCHES: bool> Protocol for WebSocket<'_, MATCHES> {
 
     #[inline]
     fn has_ended(&self) -> bool {
-        self.channel.closed.is_some()
+        self.channel.messages.closed.is_some()
     }
 
     fn discard_in_flight(&mut self) {
@@ -201,7 +205,7 @@ impl<const MATCHES: bool> Protocol for WebSocket<'_, MATCHES> {
     }
 
     fn close(&mut self, thread: &mut WebSocketThread, out: &mut Vec<u8>) {
-        self.channel.close(thread, out);
+        self.channel.messages.close(thread, out);
     }
 
     fn add_tally(thread: &mut WebSocketThread, sample: &mut Sample) {

@@ -14,6 +14,8 @@ pub struct RequestInfo {
     pub keep: Keep,
     /// Whether the events of its response, if that is an event stream, are handed to the user one by one as they arrive.
     pub hands_events: bool,
+    /// Whether the request opens a WebSocket, if the server switches protocols. Only over HTTP/1.1.
+    pub opens_websocket: bool,
     /// Whether the request is a call of a method of gRPC that returns one message. Only over HTTP/2.
     pub is_call: bool,
 }

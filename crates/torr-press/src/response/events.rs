@@ -1,6 +1,7 @@
 //! The events of responses that are event streams, as they arrive.
 
 mod keeping;
+mod offered;
 mod rule;
 mod streaming;
 mod tokens;
@@ -8,6 +9,7 @@ mod unpacked;
 mod watch;
 
 pub(crate) use keeping::StreamKeeper;
+pub(crate) use offered::OfferedSocket;
 pub use rule::{EventRule, EventRuleError};
 pub use streaming::Streaming;
 pub use tokens::{TokenArrival, TokenRule, TokenRuleError, UsageArrival};

@@ -20,6 +20,12 @@ pub trait Inspect: Observer {
     /// Whether responses are streams, whose events the engine records.
     const STREAMS: bool = false;
 
+    /// Whether what follows this response is of another protocol, to which the connection has switched.
+    #[inline]
+    fn switches(&self, _response: &Response) -> bool {
+        false
+    }
+
     /// Takes the events that have arrived since the last call, by this time.
     #[inline]
     fn take_arrival(&mut self, _at: Nanos) -> Option<EventArrival> {

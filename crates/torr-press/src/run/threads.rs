@@ -12,9 +12,9 @@ use crate::protocol::either_tls::EitherTls;
 use crate::protocol::http1::Http1;
 use crate::protocol::http2::Http2;
 use crate::protocol::tls::OverTls;
-use crate::protocol::websocket::{Listener, WebSocket};
+use crate::protocol::websocket::{Listener, Switching, WebSocket};
 use crate::request::Requests;
-use crate::response::events::{StreamKeeper, Streaming};
+use crate::response::events::Streaming;
 use crate::response::inspect::Inspector;
 use crate::response::keeper::Keeper;
 use crate::work::Work;
@@ -216,10 +216,7 @@ fn press(shared: &Shared, coordinator: &ThreadCoordinator<'_>) -> io::Result<End
             press_among(shared, preparation, coordinator, &clients, ByAlpn::default)
         }
         Work::Users(_) => match &plan.events {
-            Some(events) => {
-                let keeping_streams = || Http1::inspected_by(StreamKeeper::new(events));
-                press_among(shared, preparation, coordinator, &clients, keeping_streams)
-            }
+            Some(events) => press_among(shared, preparation, coordinator, &clients, || Switching::new(events)),
             None => press_among(shared, preparation, coordinator, &clients, keeping),
         },
         Work::Requests(_) if plan.events.is_some() => {

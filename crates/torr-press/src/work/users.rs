@@ -24,6 +24,7 @@ use torr_gauge::sessions::EntryName;
 use torr_net::Nanos;
 use torr_net::WakeUp;
 use torr_net::tls::NegotiatedTls;
+use torr_wire::websocket::Kind;
 
 /// The behaviour of a run's virtual users, shared by all threads.
 pub trait Users: Debug + Send + Sync {
@@ -123,11 +124,20 @@ pub trait ThreadUsers {
     fn expect(&self, _user: usize) {}
 
     /// Takes events of the stream that responds to the request in flight, of a request that
-    /// [has them handed over](RequestInfo::hands_events). `response` is that stream as far as it has arrived. Returns whether the stream
-    /// goes on; otherwise the user has left it, and events that were not taken do not count.
-    fn arrived(&mut self, _user: usize, _response: &KeptResponse, events: &mut VecDeque<StreamEvent>) -> bool {
+    /// [has them handed over](RequestInfo::hands_events). `response` is that stream as far as it has arrived. Events that were not taken
+    /// do not count.
+    fn arrived(&mut self, _user: usize, _response: &KeptResponse, events: &mut VecDeque<StreamEvent>) -> AfterEvents {
         events.clear();
-        true
+        AfterEvents::Await
+    }
+
+    /// Notes that the request in flight has [opened a WebSocket](RequestInfo::opens_websocket), whose messages are the events of a stream.
+    /// The user takes its next step then.
+    fn switched(&mut self, _user: usize, _response: &KeptResponse) {}
+
+    /// Takes the message that the user sends with [`Step::Message`].
+    fn take_message(&mut self, _user: usize) -> Option<Message> {
+        None
     }
 
     /// Judges the response to the request in flight.
@@ -193,8 +203,12 @@ pub enum Step {
     Send(u32),
     /// Sends so many requests of the entry with this number, 1 or more, without waiting for responses between them.
     SendAll(u32, u16),
-    /// Waits for the responses to requests that were sent together.
+    /// Waits for responses to requests in flight, and their events.
     Await,
+    /// Sends a message on the WebSocket that the request in flight has opened, and goes on.
+    Message,
+    /// Leaves the stream that responds to the request in flight.
+    Leave,
     /// Waits until the user is woken.
     Park,
     /// Waits.
@@ -205,6 +219,26 @@ pub enum Step {
     Finished,
     /// Gives up at the entry with this number. A reason is given unless it was an expectation that a response did not meet.
     Failed(u32, Option<String>),
+}
+
+/// What a user does after it has taken events of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AfterEvents {
+    /// It waits for more.
+    Await,
+    /// It has left the stream.
+    Leave,
+    /// It takes its next step, and the stream goes on.
+    Step,
+}
+
+/// A message that a user sends on a WebSocket.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// The kind.
+    pub kind: Kind,
+    /// The payload.
+    pub payload: Bytes,
 }
 
 /// A change of a parked user.

@@ -2,6 +2,7 @@
 
 use super::SessionScript;
 use super::names::{NameCache, Names};
+use super::socket::{Called, Socket, SocketCall};
 use crate::error::ScriptError;
 use crate::fault::Fault;
 use crate::message;
@@ -10,7 +11,7 @@ use crate::state::{State, step_mark};
 use bytes::Bytes;
 use cookie_store::CookieStore;
 use http::Request;
-use mlua::{IntoLuaMulti, Lua, LuaString, MultiValue, Table, Thread, Value};
+use mlua::{IntoLuaMulti, Lua, LuaString, MultiValue, Table, Thread, Value, Variadic};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +20,7 @@ use torr_gauge::sessions::EntryName;
 use torr_gauge::{Failure, Secrets};
 use torr_press::learnt::{self, LearntServers, Lookup};
 use torr_press::request::{Feeder, LEAST_SHARED, Order, SentContent, secrets_of_content, sent_secrets};
-use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Unmet, Users};
+use torr_press::users::{AfterEvents, Judged, Message, ReceivedBy, Step, ThreadPart, ThreadUsers, Unmet, Users};
 use torr_press::{Destination, Keep, KeptResponse, RequestInfo, RequestParts, StreamEvent};
 use url::{Origin, Url};
 
@@ -176,6 +177,10 @@ struct User {
     streams: u64,
     /// Whether the session has left the stream in flight.
     has_left: bool,
+    /// What the session does next when it has left that stream.
+    after_leaving: Next,
+    /// What the session has of its WebSocket.
+    socket: Socket,
     /// The checks that failed between the events of the stream in flight.
     unmet: Vec<Unmet>,
 }
@@ -189,6 +194,10 @@ enum Stream {
     Awaited,
     /// The session reads the events of the stream with this number.
     Open(u64),
+    /// The session waits for the response that opens a WebSocket.
+    Opening,
+    /// The session has the WebSocket with this number.
+    Socket(u64),
 }
 
 /// A server beside the target that a request goes to.
@@ -209,6 +218,10 @@ enum Next {
     Resume,
     /// The engine acts.
     Step(Step),
+    /// The session goes on when its pause is over, ...
+    Paused,
+    /// ... and before that its WebSocket has ended.
+    StillPaused,
 }
 
 impl User {
@@ -227,8 +240,55 @@ impl User {
             stream: Stream::None,
             streams: 0,
             has_left: false,
+            after_leaving: Next::Resume,
+            socket: Socket::default(),
             unmet: Vec::new(),
         }
+    }
+
+    /// Takes a call of the session's code for a WebSocket.
+    fn call_socket(&mut self, call: SocketCall) -> Called {
+        let is_open = |number| self.stream == Stream::Socket(number);
+        match call {
+            SocketCall::Receive(number) => {
+                let unread = if self.socket.number == number { self.socket.mail.pop_front() } else { None };
+                match unread {
+                    Some(message) => Called::Message(message),
+                    None if is_open(number) => {
+                        self.socket.is_awaiting = true;
+                        Called::Step(Step::Await)
+                    }
+                    None => Called::Closed,
+                }
+            }
+            SocketCall::Send(number, message) if is_open(number) => {
+                self.socket.outgoing = Some(message);
+                Called::Step(Step::Message)
+            }
+            SocketCall::Close(number) if is_open(number) => {
+                self.socket.mail.clear();
+                Called::Step(self.leave_before(Next::Resume))
+            }
+            SocketCall::Send(..) | SocketCall::Close(_) => Called::Closed,
+        }
+    }
+
+    /// Returns what comes before a step of a session whose WebSocket is open: only a pause leaves it so.
+    fn step_beside_socket(&mut self, socket: Stream, step: Step) -> Step {
+        if let Step::Pause(_) = step {
+            self.stream = socket;
+            return step;
+        }
+        self.leave_before(Next::Step(step))
+    }
+
+    /// Returns the step that leaves the stream in flight, before the session does this.
+    fn leave_before(&mut self, next: Next) -> Step {
+        if !matches!(next, Next::Step(Step::Send(_))) {
+            self.stream = Stream::None;
+        }
+        (self.has_left, self.after_leaving) = (true, next);
+        Step::Leave
     }
 
     /// Returns a URL of the server that the latest request goes to. `target` is the run's.
@@ -263,18 +323,35 @@ impl SessionThread<'_> {
     /// Lets a user's code run until it yields a step; [`Step::Await`] is the wait for the next event of the open stream.
     fn resume(&mut self, user: usize, arguments: impl IntoLuaMulti) -> Result<Step, ScriptError> {
         let mut yielded = self.run(user, arguments)?;
-        while let Some(number) = awaited_stream(&yielded) {
-            if self.users[user].stream == Stream::Open(number) {
-                return Ok(Step::Await);
+        loop {
+            if let Some(call) = SocketCall::of(&yielded) {
+                yielded = match self.users[user].call_socket(call) {
+                    Called::Step(step) => return Ok(step),
+                    Called::Message(message) => {
+                        let text = self.texts([&message.data, &message.kind])?;
+                        self.run(user, text)?
+                    }
+                    Called::Closed => self.run(user, false)?,
+                };
+            } else if let Some(number) = awaited_stream(&yielded) {
+                if self.users[user].stream == Stream::Open(number) {
+                    return Ok(Step::Await);
+                }
+                // The session has left that stream.
+                yielded = self.run(user, false)?;
+            } else {
+                break;
             }
-            // The session has left that stream.
-            yielded = self.run(user, false)?;
         }
+        let before = self.users[user].stream;
         let step = self.step(user, &yielded).ok_or_else(|| {
             let what = "it must not call coroutine.yield: only requests and user.think may yield".to_owned();
             self.state.problem(Some("session"), what)
         })?;
-        Ok(step)
+        match before {
+            Stream::Socket(_) => Ok(self.users[user].step_beside_socket(before, step)),
+            _ => Ok(step),
+        }
     }
 
     /// Lets a user's code run until it yields.
@@ -301,11 +378,13 @@ impl SessionThread<'_> {
         let text = |position: usize| yielded.get(1 + position).and_then(Value::as_string);
         self.users[user].stream = Stream::None;
         match &*text(0)?.as_bytes() {
-            how @ (b"send" | b"stream" | b"call") => {
+            how @ (b"send" | b"stream" | b"socket" | b"call") => {
                 self.users[user].is_call = how == b"call";
-                if how == b"stream" {
-                    self.users[user].stream = Stream::Awaited;
-                }
+                self.users[user].stream = match how {
+                    b"stream" => Stream::Awaited,
+                    b"socket" => Stream::Opening,
+                    _ => Stream::None,
+                };
                 let (name, method, path) = (text(1)?, text(2)?, text(3)?);
                 let entry = self.names.entry(&name.to_string_lossy());
                 self.users[user].entry = entry;
@@ -435,6 +514,63 @@ impl SessionThread<'_> {
         self.resume(user, (response.status, fields, "", number, data, kind, id))
     }
 
+    /// Returns texts of Lua.
+    fn texts<const N: usize>(&self, texts: [&[u8]; N]) -> Result<Variadic<LuaString>, ScriptError> {
+        let texts = texts.into_iter().map(|text| self.state.lua.create_string(text)).collect::<mlua::Result<_>>();
+        texts.map_err(|error| self.state.error(Some("session"), &error))
+    }
+
+    /// Lets a user's code go on that has nothing to take.
+    fn go_on(&mut self, user: usize) -> Step {
+        let has_socket = matches!(self.users[user].stream, Stream::Socket(_));
+        let entry = self.users[user].entry;
+        let step = self.resume(user, ()).unwrap_or_else(|error| self.end_run(user, error));
+        if has_socket {
+            // The checks between messages are those of the request that has opened the WebSocket.
+            let unmet = self.failed_checks(entry);
+            self.users[user].unmet.extend(unmet);
+        }
+        step
+    }
+
+    /// Lets a user's code take the WebSocket that a request has opened.
+    fn open_socket(&mut self, user: usize, response: &KeptResponse) -> Result<Step, ScriptError> {
+        let error = |error: mlua::Error| self.state.error(Some("session"), &error);
+        let fields = self.state.lua.create_string(lines(response)).map_err(error)?;
+        let state = &mut self.users[user];
+        state.streams += 1;
+        let number = state.streams;
+        (state.stream, state.socket) = (Stream::Socket(number), Socket { number, ..Socket::default() });
+        self.resume(user, (response.status, fields, "", number))
+    }
+
+    /// Lets a user's code take messages, as long as it waits for them. It finds the others when it asks for them.
+    fn take_messages(&mut self, user: usize, messages: &mut VecDeque<StreamEvent>) -> AfterEvents {
+        let entry = self.users[user].entry;
+        while self.users[user].socket.is_awaiting
+            && let Some(message) = messages.pop_front()
+        {
+            self.users[user].socket.is_awaiting = false;
+            let text = self.texts([&message.data, &message.kind]);
+            let step = text.and_then(|text| self.resume(user, text));
+            let step = step.unwrap_or_else(|error| self.end_run(user, error));
+            let unmet = self.failed_checks(entry);
+            let state = &mut self.users[user];
+            state.unmet.extend(unmet);
+            match step {
+                Step::Await => {}
+                Step::Leave => return AfterEvents::Leave,
+                step => {
+                    state.socket.mail.extend(messages.drain(..));
+                    state.next = Next::Step(step);
+                    return AfterEvents::Step;
+                }
+            }
+        }
+        self.users[user].socket.mail.extend(messages.drain(..));
+        AfterEvents::Await
+    }
+
     /// Returns the checks that failed since the last call.
     fn failed_checks(&mut self, entry: u32) -> Vec<Unmet> {
         let checks = self.state.take_checks();
@@ -452,14 +588,26 @@ impl SessionThread<'_> {
     /// Returns the facts of the request of a user that is written next.
     fn info(&self, user: usize) -> RequestInfo {
         let User { request, stream, is_call, .. } = &self.users[user];
-        let (is_head, hands_events) = (message::is_head(request), *stream == Stream::Awaited);
-        RequestInfo { is_head, url: 0, keep: Keep::Content, hands_events, is_call: *is_call }
+        let opens_websocket = *stream == Stream::Opening;
+        RequestInfo {
+            is_head: message::is_head(request),
+            url: 0,
+            keep: Keep::Content,
+            hands_events: opens_websocket || *stream == Stream::Awaited,
+            opens_websocket,
+            is_call: *is_call,
+        }
     }
 
     /// Ends the run, and returns the end of the session.
     fn end_run(&mut self, user: usize, error: ScriptError) -> Step {
         self.shared.fault.set(error);
-        Step::Failed(self.users[user].entry, Some("the script ended the run".to_owned()))
+        let state = &mut self.users[user];
+        let end = Step::Failed(state.entry, Some("the script ended the run".to_owned()));
+        match state.stream {
+            Stream::Socket(_) => state.leave_before(Next::Step(end)),
+            _ => end,
+        }
     }
 }
 
@@ -472,10 +620,18 @@ impl ThreadUsers for SessionThread<'_> {
     fn next(&mut self, user: usize) -> Step {
         let step = match std::mem::replace(&mut self.users[user].next, Next::Resume) {
             Next::Step(step) => step,
-            Next::Resume => self.resume(user, ()).unwrap_or_else(|error| self.end_run(user, error)),
+            Next::Resume | Next::Paused => self.go_on(user),
+            Next::StillPaused => {
+                self.users[user].next = Next::Paused;
+                return Step::Await;
+            }
         };
         match step {
             Step::Send(entry) if self.users[user].server.is_some() => self.send_elsewhere(user, entry),
+            Step::Pause(pause) => {
+                self.users[user].next = Next::Paused;
+                Step::Pause(pause)
+            }
             step => step,
         }
     }
@@ -513,7 +669,10 @@ impl ThreadUsers for SessionThread<'_> {
         }
     }
 
-    fn arrived(&mut self, user: usize, response: &KeptResponse, events: &mut VecDeque<StreamEvent>) -> bool {
+    fn arrived(&mut self, user: usize, response: &KeptResponse, events: &mut VecDeque<StreamEvent>) -> AfterEvents {
+        if let Stream::Socket(_) = self.users[user].stream {
+            return self.take_messages(user, events);
+        }
         let entry = self.users[user].entry;
         while let Some(event) = events.pop_front() {
             let step = self.take_event(user, response, &event).unwrap_or_else(|error| self.end_run(user, error));
@@ -521,21 +680,46 @@ impl ThreadUsers for SessionThread<'_> {
             let state = &mut self.users[user];
             state.unmet.extend(unmet);
             if step != Step::Await {
-                (state.next, state.has_left) = (Next::Step(step), true);
-                return false;
+                (state.after_leaving, state.has_left) = (Next::Step(step), true);
+                return AfterEvents::Leave;
             }
         }
-        true
+        AfterEvents::Await
+    }
+
+    fn switched(&mut self, user: usize, response: &KeptResponse) {
+        self.keep_cookies(user, response);
+        let entry = self.users[user].entry;
+        let step = self.open_socket(user, response).unwrap_or_else(|error| self.end_run(user, error));
+        let unmet = self.failed_checks(entry);
+        let state = &mut self.users[user];
+        state.unmet.extend(unmet);
+        state.next = Next::Step(step);
+    }
+
+    fn take_message(&mut self, user: usize) -> Option<Message> {
+        self.users[user].socket.outgoing.take()
     }
 
     fn received(&mut self, user: usize, received: &ReceivedBy<'_>) -> Judged {
         let state = &mut self.users[user];
         let mut unmet = std::mem::take(&mut state.unmet);
         if std::mem::take(&mut state.has_left) {
+            state.next = std::mem::replace(&mut state.after_leaving, Next::Resume);
             return Judged { passed: unmet.is_empty(), unmet, retries: false };
         }
         let entry = state.entry;
-        let has_events = matches!(std::mem::replace(&mut state.stream, Stream::None), Stream::Open(_));
+        let stream = std::mem::replace(&mut state.stream, Stream::None);
+        if let Stream::Socket(_) = stream
+            && !std::mem::take(&mut state.socket.is_awaiting)
+        {
+            // The session learns of the end when it wants a message.
+            if state.next == Next::Paused {
+                state.next = Next::StillPaused;
+            }
+            return Judged { passed: unmet.is_empty(), unmet, retries: false };
+        }
+        let has_events = matches!(stream, Stream::Open(_) | Stream::Socket(_));
         self.keep_cookies(user, received.response);
         if received.response.status >= 400 {
             // The next request is composed while the script takes the response.

@@ -238,7 +238,7 @@ impl ThreadUsers for WrkThread<'_> {
         self.content.clone_from(&self.users[user].content);
         let message = self.users[user].next_message();
         out.extend_from_slice(message);
-        RequestInfo { is_head: message::is_head(message), url: 0, keep: self.keep, hands_events: false, is_call: false }
+        RequestInfo { is_head: message::is_head(message), keep: self.keep, ..RequestInfo::default() }
     }
 
     fn take_content(&mut self) -> Option<Bytes> {
@@ -249,8 +249,7 @@ impl ThreadUsers for WrkThread<'_> {
         let keep = self.keep;
         let large = self.users[user].content.clone();
         let message = self.users[user].next_message();
-        let begun =
-            RequestInfo { is_head: message::is_head(message), url: 0, keep, hands_events: false, is_call: false };
+        let begun = RequestInfo { is_head: message::is_head(message), keep, ..RequestInfo::default() };
         match message::parts(message, &self.shared.origin) {
             Ok((head, content)) => {
                 let body = large.or_else(|| (!content.is_empty()).then(|| Bytes::from(content)));

@@ -15,7 +15,7 @@ use std::time::Duration;
 use torr_gauge::sessions::EntryName;
 use torr_gauge::{Failure, Secrets};
 use torr_press::learnt::LearntServers;
-use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Users};
+use torr_press::users::{AfterEvents, Judged, Message, ReceivedBy, Step, ThreadPart, ThreadUsers, Users};
 use torr_press::{Keep, KeptResponse, Plan, RequestInfo, RequestParts, StreamEvent, Work};
 use torr_report::human::{micros, plural};
 
@@ -112,6 +112,11 @@ impl Shown {
         self.show(&transcript::lines("<", format!("event: {kind}\ndata: {data}\n").as_bytes(), &self.secrets));
     }
 
+    /// Shows a message of a WebSocket that was sent (`>`) or has arrived (`<`).
+    fn message(&self, mark: &str, payload: &[u8]) {
+        self.show(&transcript::lines(mark, payload, &self.secrets));
+    }
+
     fn response(&self, entry: u32, by: &ReceivedBy<'_>, judged: &Judged) {
         let mut text = transcript::response(by, &self.secrets);
         for unmet in &judged.unmet {
@@ -148,7 +153,14 @@ impl Shown {
                 let at = if name.is_empty() { file } else { format!("{file} ({name})") };
                 self.show(&format!("The session failed at {at}: {}\n", reason.as_deref().unwrap_or("a check failed")));
             }
-            Step::Send(_) | Step::SendAll(..) | Step::Await | Step::Park | Step::Pause(_) | Step::LookUp(_) => {}
+            Step::Send(_)
+            | Step::SendAll(..)
+            | Step::Await
+            | Step::Message
+            | Step::Leave
+            | Step::Park
+            | Step::Pause(_)
+            | Step::LookUp(_) => {}
         }
     }
 }
@@ -167,7 +179,7 @@ impl Users for ShownUsers {
     }
 
     fn thread(&self, part: ThreadPart) -> Box<dyn ThreadUsers + '_> {
-        Box::new(ShownThread { shown: &self.0, users: self.0.users.thread(part), entry: 0 })
+        Box::new(ShownThread { shown: &self.0, users: self.0.users.thread(part), entry: 0, is_switched: false })
     }
 
     fn has_sessions(&self) -> bool {
@@ -193,6 +205,8 @@ struct ShownThread<'r> {
     users: Box<dyn ThreadUsers + 'r>,
     /// The entry of the latest request.
     entry: u32,
+    /// Whether that has opened a WebSocket.
+    is_switched: bool,
 }
 
 impl ThreadUsers for ShownThread<'_> {
@@ -203,7 +217,7 @@ impl ThreadUsers for ShownThread<'_> {
     fn next(&mut self, user: usize) -> Step {
         let step = self.users.next(user);
         if let Step::Send(entry) | Step::SendAll(entry, _) = step {
-            self.entry = entry;
+            (self.entry, self.is_switched) = (entry, false);
         }
         self.shown.step(&step);
         step
@@ -227,11 +241,26 @@ impl ThreadUsers for ShownThread<'_> {
         parts
     }
 
-    fn arrived(&mut self, user: usize, response: &KeptResponse, events: &mut VecDeque<StreamEvent>) -> bool {
+    fn arrived(&mut self, user: usize, response: &KeptResponse, events: &mut VecDeque<StreamEvent>) -> AfterEvents {
         let handed = events.clone();
-        let goes_on = self.users.arrived(user, response, events);
-        handed.iter().take(handed.len() - events.len()).for_each(|event| self.shown.event(event));
-        goes_on
+        let then = self.users.arrived(user, response, events);
+        let taken = handed.iter().take(handed.len() - events.len());
+        match self.is_switched {
+            true => taken.for_each(|message| self.shown.message("<", &message.data)),
+            false => taken.for_each(|event| self.shown.event(event)),
+        }
+        then
+    }
+
+    fn switched(&mut self, user: usize, response: &KeptResponse) {
+        self.is_switched = true;
+        self.users.switched(user, response);
+    }
+
+    fn take_message(&mut self, user: usize) -> Option<Message> {
+        let message = self.users.take_message(user);
+        message.iter().for_each(|message| self.shown.message(">", &message.payload));
+        message
     }
 
     fn received(&mut self, user: usize, received: &ReceivedBy<'_>) -> Judged {

@@ -1,18 +1,12 @@
-//! What all WebSocket connections have: the opening handshake, frames, pings, and the closing handshake.
+//! A WebSocket connection of a plan's requests: its opening handshake, and its messages.
 
-use super::compression::{MessageCodecs, MessageCompression};
+use super::messages::{Messages, Received};
 use super::opening::Opening;
 use super::thread::WebSocketThread;
-use crate::failures;
 use crate::request::{Cursor, WebSocketRequests};
-use crate::response::checks::MOST_BODY;
 use std::cell::RefCell;
 use std::rc::Rc;
 use torr_gauge::Failure;
-use torr_wire::websocket::{self, FrameError, FrameEvent, FrameReader, Kind, code};
-
-/// The pings that a server may send between two messages.
-const MOST_PINGS: u32 = 10_000;
 
 /// One connection, from its opening handshake to its close.
 #[derive(Debug)]
@@ -22,48 +16,18 @@ pub(super) struct Channel<'p> {
     handshakes: Rc<RefCell<Cursor<'p>>>,
     /// The opening handshake, until it is complete.
     opening: Option<Box<Opening>>,
-    frames: FrameReader,
-    /// The compression of messages, where the handshake has agreed on it.
-    compression: Option<Box<MessageCompression>>,
-    /// The pings since the latest message.
-    pings: u32,
-    /// The code with which the server has closed the connection.
-    pub closed: Option<u16>,
-    /// The code with which this side closes the connection.
-    pub closes_with: u16,
-}
-
-/// What a part of the bytes of a server comes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Received {
-    /// A message is complete, with the length of its payload in bytes.
-    Message(Kind, u64),
-    /// The server closes the connection. Nothing follows.
-    Closed,
-    /// All bytes are read, of which the last ones may belong to an incomplete message.
-    All,
+    pub messages: Messages,
 }
 
 impl<'p> Channel<'p> {
     /// Returns a connection that is opened by a request of `handshakes`.
     pub fn new(requests: &'p WebSocketRequests, handshakes: Rc<RefCell<Cursor<'p>>>) -> Self {
-        Self {
-            requests,
-            handshakes,
-            opening: None,
-            frames: FrameReader::default(),
-            compression: None,
-            pings: 0,
-            closed: None,
-            closes_with: code::NORMAL,
-        }
+        Self { requests, handshakes, opening: None, messages: Messages::default() }
     }
 
     /// Begins the opening handshake of a new connection.
     pub fn open(&mut self, out: &mut Vec<u8>) {
-        self.frames.reset();
-        self.compression = None;
-        (self.pings, self.closed, self.closes_with) = (0, None, code::NORMAL);
+        self.messages.reset();
         self.opening = Some(Box::new(Opening::begin(&mut self.handshakes.borrow_mut(), out)));
     }
 
@@ -75,11 +39,10 @@ impl<'p> Channel<'p> {
     /// Whether a message is incomplete.
     #[inline]
     pub fn is_mid_message(&self) -> bool {
-        self.opening.is_none() && self.frames.is_mid_message()
+        self.opening.is_none() && self.messages.is_mid_message()
     }
 
-    /// Reads bytes up to the end of the next message, whose payload goes to `piece`. Pongs go to `out`. Returns the number of bytes
-    /// used.
+    /// Does what [`Messages::receive`] does, after the opening handshake.
     ///
     /// # Errors
     /// If the bytes violate the protocol.
@@ -89,7 +52,7 @@ impl<'p> Channel<'p> {
         thread: &mut WebSocketThread,
         input: &[u8],
         out: &mut Vec<u8>,
-        mut piece: impl FnMut(&[u8]),
+        piece: impl FnMut(&[u8]),
     ) -> Result<(usize, Received), Failure> {
         let mut read = 0;
         if let Some(opening) = &mut self.opening {
@@ -97,85 +60,13 @@ impl<'p> Channel<'p> {
                 return Ok((input.len(), Received::All));
             };
             (self.opening, read) = (None, used);
-            self.compression = agreement.map(|agreement| Box::new(MessageCompression::new(agreement)));
+            self.messages.begin(agreement);
             if self.requests.deflate.is_some() {
-                *thread.tally.compressed.get_or_insert(0) += u64::from(self.compression.is_some());
-            }
-            if self.compression.is_some() {
-                self.frames.take_compressed();
+                *thread.tally.compressed.get_or_insert(0) += u64::from(self.messages.are_compressed());
             }
         }
-        loop {
-            let decoded = match &mut self.compression {
-                None => self.frames.read(&input[read..], MOST_BODY as u64, &mut piece),
-                Some(compression) => {
-                    let codecs = &mut thread.codecs;
-                    read_compressed(&mut self.frames, compression, codecs, &input[read..], &mut piece)
-                }
-            };
-            let (used, event) = decoded.map_err(|error| {
-                self.closes_with = error.code();
-                failures::frame(error)
-            })?;
-            read += used;
-            match event {
-                Some(FrameEvent::Message(kind, length)) => {
-                    self.pings = 0;
-                    return Ok((read, Received::Message(kind, length)));
-                }
-                Some(FrameEvent::Ping) => self.pong(thread, out)?,
-                Some(FrameEvent::Pong) => {}
-                Some(FrameEvent::Close(code)) => {
-                    self.closed = Some(code.unwrap_or(code::NONE));
-                    return Ok((input.len(), Received::Closed));
-                }
-                None => return Ok((read, Received::All)),
-            }
-        }
-    }
-
-    #[cold]
-    fn pong(&mut self, thread: &mut WebSocketThread, out: &mut Vec<u8>) -> Result<(), Failure> {
-        thread.tally.pings += 1;
-        self.pings += 1;
-        if self.pings > MOST_PINGS {
-            self.closes_with = code::POLICY;
-            return Err(failures::pings(MOST_PINGS));
-        }
-        websocket::pong(self.frames.control(), thread.mask(), out);
-        Ok(())
-    }
-
-    /// Checks the payload of a message.
-    ///
-    /// # Errors
-    /// If a text is not UTF-8.
-    pub fn check_text(&mut self, kind: Kind, payload: &[u8]) -> Result<(), Failure> {
-        if kind == Kind::Text && std::str::from_utf8(payload).is_err() {
-            self.closes_with = code::INVALID_PAYLOAD;
-            return Err(failures::not_text());
-        }
-        Ok(())
-    }
-
-    /// Notes that the server has ended its side, and returns the code of its close frame.
-    pub fn server_closed(&mut self) -> u16 {
-        *self.closed.get_or_insert(code::ABNORMAL)
-    }
-
-    /// Writes the close frame of this side.
-    pub fn close(&mut self, thread: &mut WebSocketThread, out: &mut Vec<u8>) {
-        if let Some(code) = self.closed {
-            *thread.tally.closed.entry(code).or_default() += 1;
-        }
-        // What the server has sent is sent back (section 5.5.1).
-        let code = match self.closed {
-            Some(code::ABNORMAL) => return,
-            Some(code::NONE) => None,
-            Some(code) => Some(code),
-            None => Some(self.closes_with),
-        };
-        websocket::close(code, "", thread.mask(), out);
+        let (used, received) = self.messages.receive(thread, &input[read..], out, piece)?;
+        Ok((read + used, received))
     }
 
     /// Appends the next message of a source in one frame.
@@ -186,39 +77,6 @@ impl<'p> Channel<'p> {
         out: &mut Vec<u8>,
         write: impl FnOnce(&mut Vec<u8>, usize),
     ) {
-        let (kind, start, room) = (self.requests.kind, out.len(), thread.room);
-        out.resize(start + room, 0);
-        write(out, start + room);
-        thread.room = match &mut self.compression {
-            None => websocket::finish_message(kind, thread.mask(), start, room, out),
-            Some(compression) => {
-                compression.encode(&mut thread.codecs, start + room, out);
-                websocket::finish_compressed_message(kind, thread.mask(), start, room, out)
-            }
-        };
+        self.messages.write(thread, self.requests.kind, out, write);
     }
-}
-
-/// Does what [`FrameReader::read`] does on a connection whose messages may be compressed: a message's payload goes to `piece` when it
-/// is complete, decoded, and its length is that of what was decoded.
-#[inline(never)]
-fn read_compressed(
-    frames: &mut FrameReader,
-    compression: &mut MessageCompression,
-    codecs: &mut MessageCodecs,
-    input: &[u8],
-    piece: &mut dyn FnMut(&[u8]),
-) -> Result<(usize, Option<FrameEvent>), FrameError> {
-    let (used, event) = frames.read(input, MOST_BODY as u64, |part| compression.hold(part))?;
-    Ok(match event {
-        Some(FrameEvent::Message(kind, _)) if frames.was_compressed() => {
-            let length = compression.decode(codecs, MOST_BODY as u64, piece)?;
-            (used, Some(FrameEvent::Message(kind, length)))
-        }
-        Some(FrameEvent::Message(..)) => {
-            compression.hand_over(piece);
-            (used, event)
-        }
-        event => (used, event),
-    })
 }

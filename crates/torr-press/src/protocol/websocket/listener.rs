@@ -1,7 +1,8 @@
 //! A WebSocket connection on which the client listens: the messages that the server pushes are the events of a stream.
 
 use super::SWITCHED;
-use super::channel::{Channel, Received};
+use super::channel::Channel;
+use super::messages::Received;
 use super::thread::WebSocketThread;
 use crate::failures;
 use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
@@ -18,6 +19,11 @@ use torr_wire::websocket::{Kind, code};
 
 /// The codes with which a server ends a stream as it is meant to; 1005 stands for a frame without a code.
 const COMPLETE: [u16; 3] = [code::NORMAL, code::GOING_AWAY, code::NONE];
+
+/// Whether a server that closes with this code ends a stream as it is meant to.
+pub(super) fn is_complete(code: u16) -> bool {
+    COMPLETE.contains(&code)
+}
 
 /// WebSocket as a stream: a request is a connection, its response all that the server sends on it.
 #[derive(Debug)]
@@ -109,7 +115,7 @@ impl Protocol for Listener<'_> {
                 Received::Message(kind, _) => {
                     let name: &[u8] = if kind == Kind::Text { b"text" } else { b"binary" };
                     if keeps {
-                        self.channel.check_text(kind, &self.payload)?;
+                        self.channel.messages.check_text(kind, &self.payload)?;
                     }
                     self.watch.see_message(name, &self.payload);
                     self.payload.clear();
@@ -119,8 +125,8 @@ impl Protocol for Listener<'_> {
                     }
                 }
                 Received::Closed => {
-                    return match self.channel.server_closed() {
-                        code if COMPLETE.contains(&code) => Ok((input.len(), Some(self.end(false)))),
+                    return match self.channel.messages.server_closed() {
+                        code if is_complete(code) => Ok((input.len(), Some(self.end(false)))),
                         code => Err(failures::stream_closed_with(code)),
                     };
                 }
@@ -130,7 +136,7 @@ impl Protocol for Listener<'_> {
     }
 
     fn server_closed(&mut self) -> Result<Option<ProtocolEvent>, Failure> {
-        self.channel.server_closed();
+        self.channel.messages.server_closed();
         Err(failures::stream_closed_without_frame())
     }
 
@@ -148,7 +154,7 @@ impl Protocol for Listener<'_> {
     }
 
     fn close(&mut self, thread: &mut WebSocketThread, out: &mut Vec<u8>) {
-        self.channel.close(thread, out);
+        self.channel.messages.close(thread, out);
     }
 
     fn add_tally(thread: &mut WebSocketThread, sample: &mut Sample) {

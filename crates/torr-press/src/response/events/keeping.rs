@@ -1,8 +1,9 @@
 //! The inspector that keeps responses for virtual users, and watches over those that are event streams.
 
 use super::watch::{EventWatch, is_event_stream};
-use super::{EventArrival, EventPlan};
+use super::{EventArrival, EventPlan, OfferedSocket};
 use crate::failures;
+use crate::request::SentContent;
 use crate::request::outgoing::RequestInfo;
 use crate::response::inspect::Inspect;
 use crate::response::keeper::Keeper;
@@ -12,6 +13,8 @@ use torr_net::Nanos;
 use torr_wire::Header;
 use torr_wire::response::{Observer, Response};
 
+/// The status of a response behind which the connection has another protocol.
+const SWITCHED: u16 = 101;
 /// The length of the name of the field `Content-Type`.
 const CONTENT_TYPE: usize = "content-type".len();
 
@@ -24,12 +27,21 @@ pub(crate) struct StreamKeeper<'p> {
     watch: Option<Box<EventWatch<'p>>>,
     /// Whether the response is an event stream.
     is_stream: bool,
+    /// Whether the request that is written opens a WebSocket.
+    opens: bool,
+    /// What the request in flight has offered, if it opens a WebSocket.
+    offered: Option<Box<OfferedSocket>>,
 }
 
 impl<'p> StreamKeeper<'p> {
     /// Returns the inspector of a connection.
     pub fn new(plan: &'p EventPlan) -> Self {
-        Self { plan, keeper: Keeper::default(), watch: None, is_stream: false }
+        Self { plan, keeper: Keeper::default(), watch: None, is_stream: false, opens: false, offered: None }
+    }
+
+    /// Takes what the request in flight has offered, if it opens a WebSocket.
+    pub fn take_offered(&mut self) -> Option<Box<OfferedSocket>> {
+        self.offered.take()
     }
 
     /// Returns the watch over the response, if that is an event stream.
@@ -107,6 +119,19 @@ impl Inspect for StreamKeeper<'_> {
 
     fn begun(&mut self, info: &RequestInfo) {
         self.keeper.begun(info);
+        (self.opens, self.offered) = (info.opens_websocket, None);
+    }
+
+    #[inline]
+    fn written(&mut self, request: &[u8], _take_content: impl FnOnce() -> Option<SentContent>) {
+        if self.opens {
+            self.offered = OfferedSocket::of_request(request);
+        }
+    }
+
+    #[inline]
+    fn switches(&self, response: &Response) -> bool {
+        self.opens && response.status == SWITCHED
     }
 
     #[inline]
