@@ -115,7 +115,6 @@ fn what_a_session_does_next_closes_its_websocket() {
             client.send(&[frame(FIN | TEXT, b"1"), frame(FIN | TEXT, b"2")].concat());
             let last = receive(client);
             let _ = codes.lock().expect("nothing panics with it").send(last);
-            return;
         }
     });
     let serve = Serve::start(&["--workers", "1"]);
