@@ -50,6 +50,24 @@ fn n(value: &Value) -> u64 {
 }
 
 #[test]
+fn a_rule_that_has_held_for_its_time_ends_the_run() {
+    let server = sometimes_failing();
+    let rules = ["--abort-if", "errors>5% for 2s,rps<0 for 1s", "--abort-if", "errors>50%"];
+    let ended = run(&[&["-c", "2", "-d", "100s", "-r", "200", "--json", "-", &server.url()], &rules[..]].concat());
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let result: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("it is JSON: {ended:?}"));
+    assert_eq!(result["interrupted"], false, "{result}");
+    let seconds = result["duration_s"].as_f64().expect("a run has a duration");
+    assert!((2.0..90.0).contains(&seconds), "{result}");
+    let outcomes = result["thresholds"].as_array().expect("they are judged");
+    let told: Vec<_> = outcomes.iter().map(|one| (one["rule"].as_str(), one["failed"].as_bool())).collect();
+    let expected = [("errors>5% for 2s", true), ("rps<0 for 1s", false), ("errors>50%", false)];
+    assert_eq!(told, expected.map(|(rule, failed)| (Some(rule), Some(failed))), "{result}");
+    let line = ended.stderr.lines().find(|line| line.contains("threshold failed: errors>5% for 2s: measured "));
+    assert!(line.is_some_and(|line| line.contains("so the run ended after ")), "{ended:?}");
+}
+
+#[test]
 fn every_output_of_a_run_tells_the_same() {
     let (server, receiver) = (sometimes_failing(), Receiver::taking());
     let folder = tempfile::tempdir().expect("a folder");

@@ -132,6 +132,8 @@ pub struct Progress {
     pub elapsed_s: f64,
     /// The number of responses completed so far, as throughput counts them.
     pub requests: u64,
+    /// The number of requests that have ended so far, with a response or without one.
+    pub ended: u64,
     /// The number of requests failed so far.
     pub errors: u64,
     /// The number of sessions of virtual users that ended so far.
@@ -281,6 +283,7 @@ impl Collector {
         Some(Progress {
             elapsed_s: end_s,
             requests: self.total.completed(),
+            ended: self.total.ended(),
             errors: self.total.failed(),
             sessions: self.total.sessions,
             events: self.total.streams.as_ref().map_or(0, |streams| streams.events),

@@ -125,6 +125,11 @@ impl Sample {
         self.failures.total() + self.status_errors() + self.carried.failed + self.carried.response_errors
     }
 
+    /// Returns the number of requests that have ended: with a complete response, or without one.
+    pub fn ended(&self) -> u64 {
+        self.completed() + self.failures.total() + self.carried.failed
+    }
+
     /// Adds another sample.
     pub fn add(&mut self, other: &Self) {
         self.answered.add(&other.answered);

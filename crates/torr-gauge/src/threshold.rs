@@ -1,5 +1,6 @@
 //! Rules that make a run a failure, such as `p99>50ms`: read from text, and judged by what was measured.
 
+mod abort;
 mod error;
 mod figure;
 mod list;
@@ -7,6 +8,7 @@ mod metric;
 mod objective;
 mod scope;
 
+pub use abort::{AbortRule, AbortWatch};
 pub use error::{MisplacedRuleError, ThresholdRuleError};
 pub use list::split;
 pub use objective::{Objective, ObjectiveError, ObjectiveResult};
@@ -96,7 +98,11 @@ impl ThresholdRule {
     /// In the unit of the limit. Measured figures are divided rather than limits multiplied: a quotient of whole
     /// numbers is the very number that its decimal notation is read as.
     fn measure(&self, run: &Measurement) -> Option<f64> {
-        let Figure { value, of } = figure(self.metric, &self.scope, run)?;
+        self.in_unit(figure(self.metric, &self.scope, run)?)
+    }
+
+    /// Returns a figure in the unit of the limit.
+    fn in_unit(&self, Figure { value, of }: Figure) -> Option<f64> {
         match self.unit {
             Unit::Time { us, .. } => Some(value / us),
             Unit::Share => (of > 0).then(|| value * 100.0 / of as f64),

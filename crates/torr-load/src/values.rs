@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZero;
 use std::time::Duration;
+use torr_gauge::threshold::AbortRule;
 use torr_gauge::{ThresholdRule, limits, number, threshold};
 use torr_press::request::Order;
 use torr_press::{Arrivals, EventRule, Schedule, ThinkTime, Timestamps, TokenRule};
@@ -184,6 +185,18 @@ pub fn rules(text: &str) -> Result<Vec<ThresholdRule>, String> {
         })
     };
     texts.iter().map(parse).collect()
+}
+
+/// Rules that end a run early, with commas between them, each with the time for which it has to hold.
+pub fn abort_rules(text: &str) -> Result<Vec<AbortRule>, String> {
+    let parse = |rule: &str| {
+        let (rule, window) = match rule.rsplit_once(" for ") {
+            Some((rule, window)) => (rule, duration(window.trim()).map_err(|error| format!("'for' {error}"))?),
+            None => (rule, Duration::ZERO),
+        };
+        AbortRule::new(ThresholdRule::parse(rule).map_err(|error| error.to_string())?, window)
+    };
+    threshold::split(text).into_iter().map(parse).collect()
 }
 
 /// How requests of an open loop are spread.

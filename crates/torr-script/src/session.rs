@@ -3,6 +3,7 @@
 
 mod names;
 mod socket;
+mod user;
 mod users;
 
 pub use users::SessionUsers;

@@ -130,7 +130,7 @@ fn run_with(load: &Load, plan: &Plan, script: Option<Script>, mut outputs: Outpu
     let line = LiveProgress::new(plan.duration, has_line);
     let watch = |progress: &Progress| {
         line.progress(progress);
-        outputs.progress(progress);
+        outputs.progress(progress, &stop);
     };
     let run = match watched {
         Some(watched) => watched.press(&stop, watch).map_err(why_not),

@@ -108,7 +108,7 @@ fn of_entry(metric: Metric, name: &str, run: &Measurement) -> Option<Figure> {
 }
 
 /// Returns a figure of a distribution in microseconds.
-fn time(metric: Metric, latency: &Latency) -> Option<f64> {
+pub(super) fn time(metric: Metric, latency: &Latency) -> Option<f64> {
     let summary = latency.summary()?;
     Some(match metric {
         Metric::Min => summary.min as f64,

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use torr_gauge::ThresholdRule;
 use torr_gauge::sessions::EntryName;
-use torr_gauge::threshold::MisplacedRuleError;
+use torr_gauge::threshold::{AbortRule, MisplacedRuleError};
 use torr_report::otlp::Collector;
 
 /// Outputs and thresholds.
@@ -16,6 +16,7 @@ pub struct OutputPart {
     pub files: BTreeMap<OutputFile, PathBuf>,
     pub otlp: Option<Parsed<Collector>>,
     pub fail_if: Vec<Parsed<Vec<ThresholdRule>>>,
+    pub abort_if: Vec<Parsed<Vec<AbortRule>>>,
     pub quiet: bool,
     pub live: bool,
     pub dashboard: Option<Parsed<SocketAddr>>,
@@ -30,6 +31,11 @@ impl OutputPart {
         self.fail_if.iter().flat_map(|rules| rules.iter().cloned()).collect()
     }
 
+    /// Returns all rules of `--abort-if`.
+    pub fn abort_rules(&self) -> Vec<AbortRule> {
+        self.abort_if.iter().flat_map(|rules| rules.iter().cloned()).collect()
+    }
+
     /// Finds what does not fit a run with these entries, none for a URL, whose responses are streams of events or not.
     ///
     /// # Errors
@@ -38,6 +44,8 @@ impl OutputPart {
         if self.files.contains_key(&OutputFile::CsvEntries) && entries.is_empty() {
             return Err("--csv-entries needs a hurl file: a URL has no entries".into());
         }
+        let misplaced = |error: MisplacedRuleError| format!("--abort-if {error}");
+        self.abort_rules().iter().try_for_each(|rule| rule.check(entries, has_streams).map_err(misplaced))?;
         let misplaced = |error: MisplacedRuleError| format!("--fail-if {error}");
         self.rules().iter().try_for_each(|rule| rule.check(entries, has_streams).map_err(misplaced))
     }

@@ -3,7 +3,7 @@
 use crate::field::{Field, all_parsed, file, output, parsed, switch};
 use crate::output_file::OutputFile;
 use crate::setting::{Kind, Part, Reads, Secret, Setting, Times, setting};
-use crate::values::{address, rules};
+use crate::values::{abort_rules, address, rules};
 use torr_report::otlp::Collector;
 
 pub const ROWS: &[Setting] = &[
@@ -34,6 +34,13 @@ pub const ROWS: &[Setting] = &[
         .help(
             "Exit with code 1 if any of these hold, such as 'p99>50ms,errors>0.1%' or 'rps<1000', for hurl files also \
              'p99{ENTRY}>200ms' and 'sessions_failed>1%'; can be repeated",
+        )
+        .repeats(),
+    setting(Part::Output, "abort-if", Kind::Text("RULE"), all_parsed!(output.abort_if, abort_rules))
+        .times(Times::Many)
+        .help(
+            "End the run, with exit code 1, once any of these has held in each second of a time, such as \
+             'errors>5% for 10s,p99>2s for 30s'; without a time, one second is enough; can be repeated",
         )
         .repeats(),
     setting(Part::Output, "quiet", Kind::Switch, switch!(output.quiet)).short('q').help("Do not show the progress line"),

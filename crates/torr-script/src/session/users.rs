@@ -3,13 +3,13 @@
 use super::SessionScript;
 use super::names::{NameCache, Names};
 use super::socket::{Called, Socket, SocketCall};
+use super::user::{Next, OtherServer, Stream, User, awaited_stream};
 use crate::error::ScriptError;
 use crate::fault::Fault;
 use crate::message;
 use crate::progress::Progress;
 use crate::state::{State, step_mark};
 use bytes::Bytes;
-use cookie_store::CookieStore;
 use http::Request;
 use mlua::{IntoLuaMulti, Lua, LuaString, MultiValue, Table, Thread, Value, Variadic};
 use std::collections::VecDeque;
@@ -19,7 +19,7 @@ use std::time::Duration;
 use torr_gauge::sessions::EntryName;
 use torr_gauge::{Failure, Secrets};
 use torr_press::learnt::{self, LearntServers, Lookup};
-use torr_press::request::{Feeder, LEAST_SHARED, Order, SentContent, secrets_of_content, sent_secrets};
+use torr_press::request::{Feeder, LEAST_SHARED, Order, SentContent};
 use torr_press::users::{AfterEvents, Judged, Message, ReceivedBy, Step, ThreadPart, ThreadUsers, Unmet, Users};
 use torr_press::{Destination, Keep, KeptResponse, RequestInfo, RequestParts, StreamEvent};
 use url::{Origin, Url};
@@ -147,176 +147,6 @@ struct SessionThread<'r> {
     latest: Bytes,
     /// The large content of the request that was written last, which is left to the engine.
     content: Option<Bytes>,
-}
-
-/// A virtual user.
-#[derive(Debug)]
-struct User {
-    /// The number among all users of the run.
-    number: usize,
-    coroutine: Option<Thread>,
-    /// What the session does next.
-    next: Next,
-    /// The entry of the latest request.
-    entry: u32,
-    /// The latest request in HTTP/1.1, but for large content.
-    request: Vec<u8>,
-    /// The large content of the latest request.
-    content: Option<Bytes>,
-    /// The secrets of the latest request whose response failed.
-    sent: Vec<String>,
-    /// The cookies of the session, from the first one on.
-    cookies: Option<Box<CookieStore>>,
-    /// The server of the latest request, where it is not the target's.
-    server: Option<Box<OtherServer>>,
-    /// Whether the latest request is a call of gRPC.
-    is_call: bool,
-    /// The stream that the latest request is to bring.
-    stream: Stream,
-    /// The number of streams that have begun.
-    streams: u64,
-    /// Whether the session has left the stream in flight.
-    has_left: bool,
-    /// What the session does next when it has left that stream.
-    after_leaving: Next,
-    /// What the session has of its WebSocket.
-    socket: Socket,
-    /// The checks that failed between the events of the stream in flight.
-    unmet: Vec<Unmet>,
-}
-
-/// The stream of events that a session reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stream {
-    /// There is none.
-    None,
-    /// The session waits for the first event.
-    Awaited,
-    /// The session reads the events of the stream with this number.
-    Open(u64),
-    /// The session waits for the response that opens a WebSocket.
-    Opening,
-    /// The session has the WebSocket with this number.
-    Socket(u64),
-}
-
-/// A server beside the target that a request goes to.
-#[derive(Debug)]
-struct OtherServer {
-    /// The URL of its root.
-    url: Url,
-    /// Its number, once it is found.
-    number: Option<usize>,
-    /// How many times the user has waited for it to be found.
-    look_ups: u32,
-}
-
-/// What a session does next.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Next {
-    /// Lua code runs.
-    Resume,
-    /// The engine acts.
-    Step(Step),
-    /// The session goes on when its pause is over, ...
-    Paused,
-    /// ... and before that its WebSocket has ended.
-    StillPaused,
-}
-
-impl User {
-    fn new(number: usize) -> Self {
-        Self {
-            number,
-            coroutine: None,
-            next: Next::Resume,
-            entry: 0,
-            request: Vec::new(),
-            content: None,
-            sent: Vec::new(),
-            cookies: None,
-            server: None,
-            is_call: false,
-            stream: Stream::None,
-            streams: 0,
-            has_left: false,
-            after_leaving: Next::Resume,
-            socket: Socket::default(),
-            unmet: Vec::new(),
-        }
-    }
-
-    /// Takes a call of the session's code for a WebSocket.
-    fn call_socket(&mut self, call: SocketCall) -> Called {
-        let is_open = |number| self.stream == Stream::Socket(number);
-        match call {
-            SocketCall::Receive(number) => {
-                let unread = if self.socket.number == number { self.socket.mail.pop_front() } else { None };
-                match unread {
-                    Some(message) => Called::Message(message),
-                    None if is_open(number) => {
-                        self.socket.is_awaiting = true;
-                        Called::Step(Step::Await)
-                    }
-                    None => Called::Closed,
-                }
-            }
-            SocketCall::Send(number, message) if is_open(number) => {
-                self.socket.outgoing = Some(message);
-                Called::Step(Step::Message)
-            }
-            SocketCall::Close(number) if is_open(number) => {
-                self.socket.mail.clear();
-                Called::Step(self.leave_before(Next::Resume))
-            }
-            SocketCall::Send(..) | SocketCall::Close(_) => Called::Closed,
-        }
-    }
-
-    /// Returns what comes before a step of a session whose WebSocket is open: only a pause leaves it so.
-    fn step_beside_socket(&mut self, socket: Stream, step: Step) -> Step {
-        if let Step::Pause(_) = step {
-            self.stream = socket;
-            return step;
-        }
-        self.leave_before(Next::Step(step))
-    }
-
-    /// Returns the step that leaves the stream in flight, before the session does this.
-    fn leave_before(&mut self, next: Next) -> Step {
-        if !matches!(next, Next::Step(Step::Send(_))) {
-            self.stream = Stream::None;
-        }
-        (self.has_left, self.after_leaving) = (true, next);
-        Step::Leave
-    }
-
-    /// Returns a URL of the server that the latest request goes to. `target` is the run's.
-    fn url<'u>(&'u self, target: &'u Url) -> &'u Url {
-        self.server.as_ref().map_or(target, |server| &server.url)
-    }
-
-    /// Returns the secrets in the latest request.
-    fn sent_secrets(&self) -> Vec<String> {
-        let mut sent = sent_secrets(&self.request);
-        if let Some(content) = &self.content {
-            sent.extend(secrets_of_content(content));
-        }
-        sent
-    }
-}
-
-impl OtherServer {
-    /// Returns the server of an origin; `None` if it is the target's.
-    ///
-    /// # Errors
-    /// If the text is no origin.
-    fn of(origin: &str, target: &Url) -> Result<Option<Box<Self>>, String> {
-        let url: Url =
-            origin.parse().map_err(|error| format!("the request goes to {origin}, an invalid URL: {error}"))?;
-        let is_other = url.origin() != target.origin();
-        Ok(is_other.then(|| Box::new(Self { url, number: None, look_ups: 0 })))
-    }
 }
 
 impl SessionThread<'_> {
@@ -757,15 +587,6 @@ fn lines(response: &KeptResponse) -> Vec<u8> {
         }
     }
     lines
-}
-
-/// Returns the number of the stream whose next event is awaited, if that is what yielded values stand for.
-fn awaited_stream(yielded: &MultiValue) -> Option<u64> {
-    let is_event = yielded.front() == Some(&step_mark())
-        && yielded.get(1).and_then(Value::as_string).is_some_and(|text| *text == "event");
-    let number = yielded.get(2).filter(|_| is_event)?;
-    // Whole numbers are integers to mlua.
-    number.as_u64().or_else(|| number.as_f64().map(|number| number as u64))
 }
 
 impl Drop for SessionThread<'_> {

@@ -15,7 +15,7 @@ use crate::session;
 use std::borrow::Cow;
 use std::io::IsTerminal;
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use torr_fleet::{FleetError, LoadAndFiles, Members, RunEvent, RunSettings, Watch};
 use torr_gauge::Factor;
@@ -74,7 +74,7 @@ fn load_from_fleet(
     };
     let has_screen = views.as_ref().is_some_and(Views::has_screen);
     let line = LiveProgress::new(plan.duration, !has_screen && !quiet && std::io::stderr().is_terminal());
-    let mut screen = Screen { outputs: &mut outputs, line: &line, views: views.as_ref(), quiet };
+    let mut screen = Screen { outputs: &mut outputs, line: &line, views: views.as_ref(), quiet, stop: &stop };
     let run = torr_fleet::coordinator::run(&settings, &plan, &stop, &mut screen);
     line.clear();
     let dashboard = views.and_then(Views::close);
@@ -115,6 +115,8 @@ struct Screen<'a> {
     line: &'a LiveProgress,
     views: Option<&'a Views>,
     quiet: bool,
+    /// What ends the run.
+    stop: &'a AtomicBool,
 }
 
 impl Screen<'_> {
@@ -140,7 +142,7 @@ impl Watch for Screen<'_> {
 
     fn progress(&mut self, progress: &Progress, so_far: &SoFar<'_>) {
         self.line.progress(progress);
-        self.outputs.progress(progress);
+        self.outputs.progress(progress, self.stop);
         self.views.inspect(|views| views.update(progress, so_far));
     }
 }

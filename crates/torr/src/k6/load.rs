@@ -85,7 +85,7 @@ pub fn run_load(load: &Load, path: &Path) -> Result<ExitCode, CliError> {
     let mut dashboard = None;
     let ended = ready.run(
         |_, progress, so_far| {
-            outputs.progress(progress);
+            outputs.progress(progress, &stop);
             watched.borrow().iter().for_each(|watched| watched.update(progress, so_far));
         },
         || dashboard = watched.take().and_then(Watched::close),

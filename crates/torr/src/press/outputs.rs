@@ -8,7 +8,9 @@ use crate::report;
 use crate::sink::{self, Sink};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 use torr_gauge::collector::{Measurement, Progress};
+use torr_gauge::threshold::AbortWatch;
 use torr_gauge::{RunResult, ThresholdRule};
 use torr_load::{OutputFile, OutputPart};
 use torr_report::otlp::Collector;
@@ -22,6 +24,7 @@ const OTLP_HEADERS: &str = "OTEL_EXPORTER_OTLP_HEADERS";
 /// The requested outputs.
 pub struct Outputs {
     rules: Vec<ThresholdRule>,
+    aborts: AbortWatch,
     files: BTreeMap<OutputFile, Sink>,
     hlog: IntervalLog,
     otlp: Option<Collector>,
@@ -39,7 +42,8 @@ impl Outputs {
         let mut files: BTreeMap<_, _> = sink::open_each(requested.collect())?.into_iter().collect();
         let stdout_taken = files.values().any(Sink::takes_stdout);
         let hlog = files.remove(&OutputFile::Hlog).map_or(IntervalLog::None, IntervalLog::Opened);
-        Ok(Self { rules: part.rules(), files, hlog, otlp, stdout_taken, troubles: Vec::new() })
+        let aborts = AbortWatch::new(part.abort_rules());
+        Ok(Self { rules: part.rules(), aborts, files, hlog, otlp, stdout_taken, troubles: Vec::new() })
     }
 
     /// Begins what is written during the run against a target. A file keeps its former content until the run has a response.
@@ -47,14 +51,20 @@ impl Outputs {
         self.hlog.begin(target).map_err(CliError::Failed)
     }
 
-    /// Takes in where the run stands.
-    pub fn progress(&mut self, progress: &Progress) {
+    /// Takes in where the run stands, and ends it with `stop` where a rule says so.
+    pub fn progress(&mut self, progress: &Progress, stop: &AtomicBool) {
+        if self.aborts.see(progress) {
+            stop.store(true, Ordering::Relaxed);
+        }
         self.troubles.extend(self.hlog.interval(progress).err());
     }
 
     /// Judges the run, writes all outputs, and returns the exit code.
     pub fn finish(mut self, run: &mut Measurement) -> ExitCode {
-        run.result.thresholds = self.rules.iter().map(|rule| rule.judge(run)).collect();
+        let (aborts, has_aborted) = self.aborts.finish();
+        run.result.thresholds = self.rules.iter().map(|rule| rule.judge(run)).chain(aborts).collect();
+        // Torr has ended the run, and its user has not.
+        run.result.interrupted &= !has_aborted;
         if !self.stdout_taken {
             output::print(&report_within(&run.result, output::columns()));
         }
