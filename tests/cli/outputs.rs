@@ -60,9 +60,9 @@ fn a_rule_that_has_held_for_its_time_ends_the_run() {
     let seconds = result["duration_s"].as_f64().expect("a run has a duration");
     assert!((2.0..90.0).contains(&seconds), "{result}");
     let outcomes = result["thresholds"].as_array().expect("they are judged");
-    let told: Vec<_> = outcomes.iter().map(|one| (one["rule"].as_str(), one["failed"].as_bool())).collect();
+    let known: Vec<_> = outcomes.iter().map(|one| (one["rule"].as_str(), one["failed"].as_bool())).collect();
     let expected = [("errors>5% for 2s", true), ("rps<0 for 1s", false), ("errors>50%", false)];
-    assert_eq!(told, expected.map(|(rule, failed)| (Some(rule), Some(failed))), "{result}");
+    assert_eq!(known, expected.map(|(rule, failed)| (Some(rule), Some(failed))), "{result}");
     let line = ended.stderr.lines().find(|line| line.contains("threshold failed: errors>5% for 2s: measured "));
     assert!(line.is_some_and(|line| line.contains("so the run ended after ")), "{ended:?}");
 }

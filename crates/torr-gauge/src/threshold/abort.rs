@@ -193,12 +193,12 @@ mod tests {
         let mut watch = AbortWatch::new(vec![rule("errors>5%", 0), rule("p99>1m", 10)]);
         assert!(watch.see(&second(1, 100, 10, 1)));
         let (outcome, aborted) = watch.finish();
-        let told = outcome.iter().map(|one| (one.rule.as_str(), one.measured.as_deref().unwrap(), one.failed));
+        let shown = outcome.iter().map(|one| (one.rule.as_str(), one.measured.as_deref().unwrap(), one.failed));
         let expected = [
             ("errors>5%", "10%, so the run ended after 1.0 s", true),
             ("p99>1m for 10s", "did not hold so long", false),
         ];
-        assert_eq!((told.collect::<Vec<_>>(), aborted), (expected.to_vec(), true));
+        assert_eq!((shown.collect::<Vec<_>>(), aborted), (expected.to_vec(), true));
     }
 
     #[test]
