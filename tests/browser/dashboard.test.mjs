@@ -38,6 +38,10 @@ test("browsers follow a run, steer it, and have its report at the end", async ()
     await one.page.waitForFunction((before) => document.querySelector(".state").textContent !== before, before);
     assert.equal(await one.page.locator("#report details").first().evaluate((fold) => fold.open), true);
     assert.deepEqual(await unreached(one.page), []);
+    // While the run goes on, its figures stand once on the page, and a mark stands in the plots of the last minute.
+    assert.equal(await one.page.locator("dl.figures:visible").count(), 1);
+    await one.page.click("[data-wish=mark]");
+    await one.page.waitForFunction(() => [...document.querySelectorAll(".minute svg text")].some((text) => text.textContent === "mark 1"));
     // One that comes late, on a phone at night.
     const late = await open(browser, run.url, { width: 390, scheme: "dark" });
     await hasPlots(late.page);
@@ -82,3 +86,35 @@ test("a run that was killed is said to be gone, and its figures stay", async () 
   assert.ok(await page.locator("#report svg.plot").count());
   await close();
 });
+
+for (const [name, args, code] of [
+  ["a diagnosis", ["doctor", "--budget", "60s", "-c", "8"], 130], ["a search", ["limit", "--budget", "60s"], 130],
+]) {
+  test(`${name} is followed in browsers, step by step, and has its report at the end`, async () => {
+    const [command, ...rest] = args;
+    const run = await start(/(?<=dashboard: )\S+/, command, server.url, ...rest, "--dashboard", "--json", made.file(`${command}.json`));
+    try {
+      const one = await open(browser, run.url);
+      const phone = await open(browser, run.url, { width: 390, scheme: "dark" });
+      for (const { page } of [one, phone]) {
+        await page.waitForSelector("#panel tbody tr >> nth=2");
+        await page.waitForSelector(".minute svg.plot >> nth=1");
+        assert.deepEqual(await page.evaluate(plots), []);
+        assert.deepEqual(await violations(page), []);
+      }
+      await phone.page.click("[data-wish=end]");
+      for (const { page, told, close } of [one, phone]) {
+        await page.waitForSelector("#save:not([hidden])");
+        assert.deepEqual(told.filter((line) => !line.startsWith("dialog: End ")), []);
+        assert.deepEqual(await violations(page), []);
+        const result = await made.json(`${command}.json`);
+        const shown = await page.locator(command === "doctor" ? "#report ol.trail > li" : "#report table").count();
+        assert.ok(command === "doctor" ? shown === result.trail.length : shown > 0, `${shown} are shown`);
+        await close();
+      }
+      assert.equal(await run.ended, code);
+    } finally {
+      await run.end();
+    }
+  });
+}

@@ -67,6 +67,12 @@ test("figures are those of the JSON", async () => {
     all.map((row) => [...row.children].map((cell) => cell.textContent)));
   const [over, percentiles] = [await rows("Figures over time"), new Map(await rows("Percentiles"))];
   assert.deepEqual(over.map((row) => Number(row[2].replaceAll(",", ""))), result.series.map((point) => point.errors));
+  const kinds = new Map((await page.$$eval(".legend > span", (all) => all.map((one) => one.textContent)))
+    .map((text) => text.match(/^■ (\w+) ([\d,]+)$/)).filter((found) => found)
+    .map(([, kind, errors]) => [kind, Number(errors.replaceAll(",", ""))]));
+  const sum = (kind) => result.series.reduce((all, point) => all + (point.errors_by_kind?.[kind] ?? 0), 0);
+  assert.deepEqual([...kinds], [["status", sum("status")]]);
+  assert.ok((await page.textContent("section >> nth=-1")).includes(result.host_name));
   for (const name of ["p50", "p90", "p99"]) {
     assert.ok(Math.abs(micros(percentiles.get(name)) / result.latency_us[name] - 1) < 0.01, name);
   }

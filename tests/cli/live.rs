@@ -210,3 +210,34 @@ fn a_run_ends_with_its_terminal() {
     drop(screen);
     wait_until("the run to end", || (!lives(pid)).then_some(()));
 }
+
+#[test]
+fn the_screens_of_a_diagnosis_and_of_a_search_show_their_steps_and_q_ends_them() {
+    let server = Script::start(answering(OK));
+    for command in ["doctor", "limit"] {
+        let arguments = format!("{command} {} --budget 60s --live", server.url());
+        let mut screen = FullScreen::torr(SMALL, "", &arguments);
+        let shown = screen.wait_for("of at most 60 s");
+        assert!(shown.contains(&server.url()), "{shown}");
+        screen.wait_for("throughput");
+        screen.press("q");
+        let ended = screen.end();
+        assert_eq!((ended.code, ended.is_restored), (Some(130), true), "{command}: {}", ended.text);
+    }
+}
+
+#[test]
+fn what_a_lua_script_prints_is_on_the_screen() {
+    let server = Script::start(answering(OK));
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = folder.path().join("shop.lua");
+    let text = "function request() print('from', 'the script') return wrk.format() end\n";
+    std::fs::write(&script, text).expect("there is room");
+    let arguments = format!("{} --script {} -r 20 -c 1 {LONG} --live", server.url(), script.display());
+    let mut screen = FullScreen::torr(LARGE, "", &arguments);
+    screen.wait_for("Printed: ");
+    screen.wait_for("the script");
+    screen.press("q");
+    let ended = screen.end();
+    assert_eq!((ended.code, ended.is_restored), (Some(0), true), "{}", ended.text);
+}

@@ -9,7 +9,7 @@ use crate::figures::Figures;
 use crate::halt::Halt;
 use crate::hypotheses;
 use crate::keep_alive::{self, KeepAlive};
-use crate::load_runner::LoadRunner;
+use crate::load_runner::{LoadRunner, Watch};
 use crate::locate::Locator;
 use crate::observation::{ExperimentStart, Observation};
 use crate::observer::Observer;
@@ -60,6 +60,9 @@ pub struct Diagnosis {
     /// The experiments in which not one connection came about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreached: Vec<ExperimentId>,
+    /// The experiments that the finding rests on; none without a finding. JSON marks them.
+    #[serde(skip)]
+    pub decided: Vec<ExperimentId>,
     /// All experiments in their order. JSON has them with names and questions, which the program adds.
     #[serde(skip)]
     pub trail: Vec<Observation>,
@@ -76,6 +79,8 @@ pub struct Instruments<'i> {
     pub agents: Option<&'i dyn Agents>,
     /// What samples the server for the place of a factor.
     pub locator: Option<&'i dyn Locator>,
+    /// What learns of the progress of each experiment, where this program sends its load.
+    pub watch: Option<&'i Watch<'i>>,
 }
 
 /// Diagnoses a service: varies the load until one factor is identified, with a witness and an experiment that agree, or no further
@@ -90,9 +95,9 @@ pub fn diagnose(
     tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Diagnosis, Halt> {
     let mut silent = |_: ExperimentStart<'_>| {};
-    let Instruments { observer, null, agents, locator } = *instruments;
+    let Instruments { observer, null, agents, locator, watch } = *instruments;
     let runner = LoadRunner::open(assignment, observer, stop, &mut silent).with_null(null).with_agents(agents);
-    let mut runner = runner.with_locator(locator);
+    let mut runner = runner.with_locator(locator).with_watch(watch);
     let setting = Setting::of(assignment, runner.sees_here(), null.is_some(), agents);
     let outcome = driver::diagnose(setting, &mut runner, stop, tell)?;
     let seconds = runner.elapsed().as_secs_f64();
@@ -102,7 +107,7 @@ pub fn diagnose(
 impl Diagnosis {
     /// Returns the diagnosis that an outcome amounts to, after so many seconds.
     pub(crate) fn of(outcome: Outcome, seconds: f64) -> Self {
-        let Outcome { finding, evidence, cut_short, located } = outcome;
+        let Outcome { finding, evidence, cut_short, located, decided } = outcome;
         // What the verdict is about: the load below errors, where the service was examined there.
         let is_errors = finding.as_ref().is_some_and(|finding| finding.factor == Factor::Errors);
         let below = below_errors::view(&evidence).filter(|_| !is_errors);
@@ -136,6 +141,7 @@ impl Diagnosis {
             figures: examined.figures,
             keep_alive,
             located,
+            decided,
             unreached: evidence.unreached().to_vec(),
             trail: evidence.into_observations(),
         }

@@ -5,6 +5,7 @@
 use crate::acks;
 use crate::below_errors;
 use crate::contrast::Contrast;
+use crate::decisive;
 use crate::evidence::{Evidence, Positions};
 use crate::experiment::{Ask, Experiment, Length, Warmup};
 use crate::halt::Halt;
@@ -68,6 +69,8 @@ pub struct Outcome {
     pub cut_short: Option<CutShort>,
     /// The places in the server that the factor comes from. `None` if nothing looked for them.
     pub located: Option<Located>,
+    /// The experiments that the finding rests on.
+    pub decided: Vec<ExperimentId>,
 }
 
 /// Carries out a diagnosis with a runner. `tell` is called before each experiment; `stop` ends the diagnosis with what was found until then.
@@ -80,7 +83,7 @@ pub fn diagnose(
     stop: &AtomicBool,
     tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Outcome, Halt> {
-    let mut driver = Driver { evidence: Evidence::new(setting), below: None, runner, stop, tell };
+    let mut driver = Driver { evidence: Evidence::new(setting), below: None, decided: vec![], runner, stop, tell };
     driver.conclude();
     let mut cut_short = None;
     let finding = match driver.ask_all() {
@@ -123,13 +126,15 @@ pub fn diagnose(
         },
         _ => None,
     };
-    Ok(Outcome { finding, evidence: driver.evidence, cut_short, located })
+    Ok(Outcome { finding, evidence: driver.evidence, cut_short, located, decided: driver.decided })
 }
 
 struct Driver<'d> {
     evidence: Evidence,
     /// The evidence as the rules read it where errors begin above a limit: the load below them shows the limit.
     below: Option<Evidence>,
+    /// The experiments that the finding rests on.
+    decided: Vec<ExperimentId>,
     runner: &'d mut dyn ExperimentRunner,
     stop: &'d AtomicBool,
     tell: &'d mut dyn FnMut(ExperimentStart<'_>),
@@ -157,8 +162,15 @@ impl Driver<'_> {
     /// Applies a rule until it gives a verdict or passes.
     fn ask(&mut self, rule: Rule) -> Result<Option<Finding>, Halt> {
         loop {
-            match rule(self.examined()) {
-                Ok(finding) => return Ok(finding.map(|finding| self.with_onset(finding))),
+            let evidence = self.examined();
+            evidence.take_read();
+            match rule(evidence) {
+                Ok(Some(finding)) => {
+                    let again = |evidence: &Evidence| rule(evidence).ok().flatten();
+                    self.decided = decisive::experiments(evidence, &finding, &again);
+                    return Ok(Some(self.with_onset(finding)));
+                }
+                Ok(None) => return Ok(None),
                 Err(ask) => self.carry_out(*ask)?,
             }
         }
@@ -176,9 +188,13 @@ impl Driver<'_> {
     }
 
     /// Returns the verdict that needs no further experiment, if there is one and the load of the user was tried.
-    fn without_experiment(&self) -> Option<Finding> {
+    fn without_experiment(&mut self) -> Option<Finding> {
         self.evidence.positions.full?;
-        rules::without_experiment(self.examined()).map(|finding| self.with_onset(finding))
+        let evidence = self.examined();
+        evidence.take_read();
+        let finding = rules::without_experiment(evidence)?;
+        self.decided = decisive::experiments(evidence, &finding, &rules::without_experiment);
+        Some(self.with_onset(finding))
     }
 
     /// Returns the evidence that the rules read.

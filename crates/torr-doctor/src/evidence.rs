@@ -6,6 +6,7 @@ use crate::figures::Figures;
 use crate::gain::Bounds;
 use crate::observation::Observation;
 use crate::setting::Setting;
+use std::cell::RefCell;
 use std::rc::Rc;
 use torr_gauge::verdict::ExperimentId;
 
@@ -44,6 +45,8 @@ pub struct Evidence {
     /// The experiments in which no connection could be opened.
     unreached: Vec<ExperimentId>,
     contrasts: Vec<[ExperimentId; 2]>,
+    /// The experiments that a rule has read since this was last taken. Views of the same evidence share it.
+    read: Rc<RefCell<Vec<ExperimentId>>>,
 }
 
 impl Evidence {
@@ -77,9 +80,37 @@ impl Evidence {
         Rc::unwrap_or_clone(self.observations)
     }
 
+    /// Returns the evidence without the observations of an experiment, and with the figures of before. Those at a position that is
+    /// kept stay.
+    pub fn without(&self, id: ExperimentId) -> Self {
+        let kept = [self.positions.alone, self.positions.full];
+        let is_left = |at: usize, observation: &Observation| observation.id != id || kept.contains(&Some(at));
+        let all = || self.observations.iter().enumerate();
+        let moved = |at: usize| all().take(at).filter(|(at, observation)| is_left(*at, observation)).count();
+        let left =
+            all().filter(|(at, observation)| is_left(*at, observation)).map(|(_, observation)| observation.clone());
+        Self {
+            observations: Rc::new(left.collect()),
+            positions: Positions { alone: self.positions.alone.map(moved), full: self.positions.full.map(moved) },
+            ..self.clone()
+        }
+    }
+
     /// Returns the evidence with other figures.
     pub fn with_figures(&self, figures: Figures) -> Self {
         Self { figures, ..self.clone() }
+    }
+
+    /// Returns the experiments that were read since the last call, in the order of their first reading.
+    pub fn take_read(&self) -> Vec<ExperimentId> {
+        self.read.take()
+    }
+
+    fn note_read(&self, id: ExperimentId) {
+        let mut read = self.read.borrow_mut();
+        if !read.contains(&id) {
+            read.push(id);
+        }
     }
 
     /// Returns where in the order of observations the last one of an experiment stands.
@@ -89,7 +120,9 @@ impl Evidence {
 
     /// Returns the last observation of an experiment.
     pub fn last(&self, id: ExperimentId) -> Option<&Observation> {
-        self.position(id).map(|at| &self.observations[at])
+        let at = self.position(id)?;
+        self.note_read(id);
+        Some(&self.observations[at])
     }
 
     /// Returns the experiments in which not one connection came about.
@@ -145,6 +178,7 @@ impl Evidence {
     /// Returns the ratio over all pairs of two experiments so far, of which there is at least one.
     pub fn pairs(&self, a: &Experiment, b: &Experiment) -> Contrast {
         let rates = |way: &Experiment| -> Vec<f64> {
+            self.note_read(way.id);
             let of_way = self.observations.iter().filter(|seen| seen.id == way.id);
             of_way.map(Observation::good_rps).collect()
         };
@@ -168,7 +202,7 @@ impl Evidence {
     /// # Panics
     /// Before the survey.
     pub fn alone(&self) -> &Observation {
-        &self.observations[self.positions.alone.expect("the survey begins with one request at a time")]
+        self.read_at(self.positions.alone.expect("the survey begins with one request at a time"))
     }
 
     /// Returns the observation of the load of the user.
@@ -176,7 +210,13 @@ impl Evidence {
     /// # Panics
     /// Before the survey.
     pub fn full(&self) -> &Observation {
-        &self.observations[self.positions.full.expect("the survey has the user's load")]
+        self.read_at(self.positions.full.expect("the survey has the user's load"))
+    }
+
+    fn read_at(&self, at: usize) -> &Observation {
+        let observation = &self.observations[at];
+        self.note_read(observation.id);
+        observation
     }
 
     /// Returns what bounds throughput once the present limit is lifted. The load of the user acknowledges as usual.

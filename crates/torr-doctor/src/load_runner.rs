@@ -12,7 +12,7 @@ use crate::thresholds::{LONGEST_DRAIN, TIMEOUT_SHARE};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
-use torr_gauge::collector::Measurement;
+use torr_gauge::collector::{Measurement, Progress};
 use torr_gauge::verdict::{ExperimentId, ExperimentLabel};
 use torr_press::request::Options;
 use torr_press::{Pace, Plan};
@@ -20,6 +20,9 @@ use torr_signals::{QuotaUse, Signals, own_quota};
 
 /// The plan of a null service, which does nothing but respond with content of a number of bytes.
 pub type Null<'n> = dyn Fn(u64) -> Result<Plan, Halt> + 'n;
+
+/// What learns of the progress of the experiment that runs: once an interval, and at its end.
+pub type Watch<'w> = dyn Fn(&Progress) + Sync + 'w;
 
 /// A runner that loads the real service, and keeps the observations.
 pub struct LoadRunner<'l> {
@@ -36,6 +39,7 @@ pub struct LoadRunner<'l> {
     null: Option<&'l Null<'l>>,
     agents: Option<&'l dyn Agents>,
     locator: Option<&'l dyn Locator>,
+    watch: Option<&'l Watch<'l>>,
 }
 
 impl<'l> LoadRunner<'l> {
@@ -57,6 +61,7 @@ impl<'l> LoadRunner<'l> {
             null: None,
             agents: None,
             locator: None,
+            watch: None,
         }
     }
 
@@ -76,6 +81,12 @@ impl<'l> LoadRunner<'l> {
     #[must_use]
     pub fn with_locator(self, locator: Option<&'l dyn Locator>) -> Self {
         Self { locator, ..self }
+    }
+
+    /// Adds what learns of the progress of experiments.
+    #[must_use]
+    pub fn with_watch(self, watch: Option<&'l Watch<'l>>) -> Self {
+        Self { watch, ..self }
     }
 
     /// The time since it opened.

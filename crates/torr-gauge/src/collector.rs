@@ -269,13 +269,11 @@ impl Collector {
         let OpenInterval { merged: sample, least_idle, cpu, .. } = self.open.remove(&interval)?;
         self.stalls.push(self.interval.as_secs_f64() * interval as f64, end_s, sample.activity);
         self.total.add(&sample);
-        let (requests, errors) = (sample.completed(), sample.failed());
+        let counts = IntervalCounts::of(&sample, cpu);
+        let (requests, events) = (counts.requests, counts.events);
         let streams = sample.streams.as_deref();
         // The length of a stream is by design: over time, the times between its events matter.
         let latency = streams.map_or_else(|| sample.latency(), |streams| streams.gaps.clone());
-        let events = streams.map_or(0, |streams| streams.events);
-        let pushed = sample.websocket.as_deref().map_or(0, |websocket| websocket.pushed);
-        let counts = IntervalCounts { requests, errors, events, pushed, sessions: sample.sessions, cpu };
         self.series.push(round6(end_s), counts, &latency);
         let interval_s = self.interval.as_secs_f64();
         let connections = sample.open;

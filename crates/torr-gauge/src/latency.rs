@@ -85,6 +85,11 @@ impl Latency {
         is_known(self.count(), share).then(|| self.0.value_at_quantile(share))
     }
 
+    /// Returns the longest sample in microseconds, `None` without samples.
+    pub fn longest(&self) -> Option<u64> {
+        (self.count() > 0).then(|| self.0.max())
+    }
+
     /// Returns the number of samples of at most `us` microseconds, to the histogram's three digits.
     pub fn up_to(&self, us: u64) -> u64 {
         self.0.count_between(0, us)

@@ -21,6 +21,12 @@ pub fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// Returns the name of this machine, up to 64 characters (Linux allows no more); `None` if it has none.
+pub fn host_name() -> Option<String> {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    Some(name.trim()).filter(|name| !name.is_empty() && *name != "(none)").map(|name| name.chars().take(64).collect())
+}
+
 impl Machine {
     /// Returns the description of this machine.
     pub fn this() -> Self {
@@ -40,6 +46,12 @@ impl Machine {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn this_machine_has_the_name_that_the_kernel_has() {
+        let known = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        assert_eq!(host_name().unwrap_or_default(), known.trim());
+    }
 
     #[test]
     fn this_machine_has_a_cpu_and_memory() {

@@ -3,8 +3,9 @@
 use crate::buckets::Buckets;
 use crate::sessions::SessionsEnded;
 use crate::step_counts::StepCounts;
-use crate::{CpuUse, Latency};
+use crate::{CpuUse, FailureKind, Latency, Sample};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The limit of points, above which neighbours merge and the interval doubles.
 const MAX_POINTS: usize = 1024;
@@ -47,6 +48,18 @@ pub struct Point {
     /// The used share of the CPU time of the server's machine, 0 to 1, where visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_share: Option<f64>,
+    /// The part of it that the hypervisor has stolen, 0 to 1; absent if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stolen_share: Option<f64>,
+    /// The errors by kind; empty without errors. Requests that began in the warm-up are in `errors` alone.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub errors_by_kind: BTreeMap<FailureKind, u64>,
+    /// The number of open connections at the interval's end; of merged intervals the largest.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub connections: u64,
+    /// The longest send lag in microseconds, in an open loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub send_lag_max_us: Option<u64>,
 }
 
 fn is_zero(count: &u64) -> bool {
@@ -89,6 +102,33 @@ pub struct IntervalCounts {
     pub sessions: SessionsEnded,
     /// The CPU time used in the interval, if it is known.
     pub cpu: Option<CpuUse>,
+    /// The errors of each kind, in the order of [`FailureKind::ALL`].
+    pub kinds: [u64; FailureKind::ALL.len()],
+    /// The number of open connections at the end of the interval.
+    pub connections: u64,
+    /// The longest send lag in microseconds, if a request was scheduled.
+    pub lag_us: Option<u64>,
+}
+
+impl IntervalCounts {
+    /// Returns the counts of a sample, with the CPU time used.
+    pub fn of(sample: &Sample, cpu: Option<CpuUse>) -> Self {
+        let kind = |kind| match kind {
+            FailureKind::Status => sample.status_errors(),
+            other => sample.failures.of(other),
+        };
+        Self {
+            requests: sample.completed(),
+            errors: sample.failed(),
+            events: sample.streams.as_deref().map_or(0, |streams| streams.events),
+            pushed: sample.websocket.as_deref().map_or(0, |websocket| websocket.pushed),
+            sessions: sample.sessions,
+            cpu,
+            kinds: FailureKind::ALL.map(kind),
+            connections: sample.open,
+            lag_us: sample.lag.longest(),
+        }
+    }
 }
 
 impl Series {
@@ -178,6 +218,9 @@ impl IntervalCounts {
         self.events += later.events;
         self.pushed += later.pushed;
         self.sessions.add(later.sessions);
+        self.kinds.iter_mut().zip(later.kinds).for_each(|(count, later)| *count += later);
+        self.connections = self.connections.max(later.connections);
+        self.lag_us = self.lag_us.max(later.lag_us);
         self.cpu = match (self.cpu, later.cpu) {
             (Some(mut both), Some(later)) => {
                 both.add(&later);
@@ -196,7 +239,8 @@ impl Interval {
     }
 
     fn point(&self, steps: &StepCounts) -> Point {
-        let IntervalCounts { requests, errors, events, pushed, sessions, cpu } = self.counts;
+        let IntervalCounts { requests, errors, events, pushed, sessions, cpu, kinds, connections, lag_us } =
+            self.counts;
         Point {
             t: self.end_s,
             requests,
@@ -211,6 +255,10 @@ impl Interval {
             generator_cores: cpu.and_then(|cpu| cpu.generator_cores()),
             server_cores: cpu.and_then(|cpu| cpu.server_cores()),
             cpu_share: cpu.and_then(|cpu| cpu.cpu_share()),
+            stolen_share: cpu.and_then(|cpu| cpu.stolen_share()),
+            errors_by_kind: FailureKind::ALL.into_iter().zip(kinds).filter(|(_, count)| *count > 0).collect(),
+            connections,
+            send_lag_max_us: lag_us,
         }
     }
 }
@@ -271,7 +319,17 @@ mod tests {
             let cpu = Some(CpuUse { seconds: 1.0, generator_s: 0.25, server: None });
             series.push(
                 second as f64,
-                IntervalCounts { requests: 10, errors: 1, events: 0, pushed: 2, sessions, cpu },
+                IntervalCounts {
+                    requests: 10,
+                    errors: 1,
+                    pushed: 2,
+                    sessions,
+                    cpu,
+                    kinds: [0, 0, 1, 0, 0, 0, 0, 0, 0],
+                    connections: second,
+                    lag_us: Some(5001 - second),
+                    ..IntervalCounts::default()
+                },
                 &latency,
             );
         }
@@ -284,6 +342,9 @@ mod tests {
         let sessions = points.iter().map(|p| (p.sessions_finished, p.sessions_failed));
         assert_eq!(sessions.fold((0, 0), |sum, p| (sum.0 + p.0, sum.1 + p.1)), (10_000, 15_000));
         assert_eq!(points.last().unwrap().t, 5000.0);
+        let timeouts = points.iter().map(|point| point.errors_by_kind[&FailureKind::Timeout]);
+        assert_eq!(timeouts.sum::<u64>(), 5000);
+        assert_eq!((points[0].connections, points[0].send_lag_max_us), (8, Some(5000)), "the largest of eight");
         assert_eq!(points[0].t, 8.0, "5,000 seconds in at most 1,024 points are 8 seconds a point");
         assert_eq!((points[0].p50, points[0].p99), (Some(4), Some(8)));
         assert!(points.iter().all(|point| point.generator_cores == Some(0.25) && point.server_cores.is_none()));

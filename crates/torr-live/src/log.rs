@@ -3,12 +3,17 @@
 use std::collections::BTreeSet;
 use torr_gauge::steering::{SteeringEvent, SteeringKind};
 use torr_gauge::{Confidence, Factor, FailureKind, RunResult, Verdict};
-use torr_report::human::{cut, printable, rate};
+use torr_report::human::{cut, percent, printable, rate};
 
 /// The most entries that are kept.
 const MOST: usize = 500;
 /// The most characters of a text of the server's.
 const TEXT: usize = 120;
+
+/// The share of an interval's requests from which errors are a burst.
+const BURST: f64 = 0.05;
+/// The share below which the burst has ended.
+const CALM: f64 = 0.01;
 
 /// What an end by an operator is called.
 pub const ENDED: &str = "ended by the operator";
@@ -33,6 +38,8 @@ pub struct Entry {
     pub text: String,
     /// How the entry is shown.
     pub tone: Tone,
+    /// The short name of a moment that plots mark; `None` for others.
+    pub mark: Option<String>,
 }
 
 /// The entries, the oldest first.
@@ -42,6 +49,8 @@ pub struct Log {
     /// The classes of errors that were seen.
     seen: BTreeSet<(FailureKind, Option<u16>, Option<String>)>,
     suspected: Option<Factor>,
+    /// Whether errors are a large share of the requests now.
+    bursts: bool,
     marks: u64,
 }
 
@@ -56,7 +65,32 @@ impl Log {
         if self.entries.len() == MOST {
             self.entries.remove(0);
         }
-        self.entries.push(Entry { t, text: printable(text.as_ref()).into_owned(), tone });
+        self.entries.push(Entry { t, text: printable(text.as_ref()).into_owned(), tone, mark: None });
+    }
+
+    /// Adds an entry whose moment plots mark with a short name.
+    pub fn mark(&mut self, t: f64, text: impl AsRef<str>, tone: Tone, name: impl Into<String>) {
+        self.add(t, text, tone);
+        if let Some(entry) = self.entries.last_mut() {
+            entry.mark = Some(name.into());
+        }
+    }
+
+    /// Returns the marked moments in seconds, each with its short name, the oldest first.
+    pub fn marks(&self) -> impl Iterator<Item = (f64, &str)> {
+        self.entries.iter().filter_map(|entry| Some((entry.t, entry.mark.as_deref()?)))
+    }
+
+    /// Adds that errors began to be a large share of the requests of an interval, and that they ended.
+    pub fn burst(&mut self, t: f64, requests: u64, errors: u64) {
+        let share = errors as f64 / requests.max(errors).max(1) as f64;
+        if !self.bursts && share >= BURST {
+            self.bursts = true;
+            self.mark(t, format!("errors rose to {} of requests", percent(share)), Tone::Bad, "errors");
+        } else if self.bursts && share < CALM {
+            self.bursts = false;
+            self.mark(t, format!("errors fell to {} of requests", percent(share)), Tone::Plain, "errors end");
+        }
     }
 
     /// Adds the errors that are seen for the first time.
@@ -93,21 +127,24 @@ impl Log {
     /// Adds what an operator did. `planned` is the planned rate.
     pub fn steered(&mut self, event: SteeringEvent, planned: Option<f64>, unit: &str) {
         let value = event.value.unwrap_or(0.0);
-        let text = match event.what {
-            SteeringKind::Pause => "paused: Torr sends no requests".to_owned(),
-            SteeringKind::Resume => "continued".to_owned(),
+        let (text, name) = match event.what {
+            SteeringKind::Pause => ("paused: Torr sends no requests".to_owned(), "pause".to_owned()),
+            SteeringKind::Resume => ("continued".to_owned(), "continue".to_owned()),
             SteeringKind::Rate => match planned {
-                Some(planned) => format!("rate {} {unit}/s", rate(planned * value)),
-                None => format!("rate {:.0}% of the stages", value * 100.0),
+                Some(planned) => {
+                    let rate = rate(planned * value);
+                    (format!("rate {rate} {unit}/s"), format!("{rate}/s"))
+                }
+                None => (format!("rate {:.0}% of the stages", value * 100.0), format!("{:.0}%", value * 100.0)),
             },
-            SteeringKind::Connections => format!("{value} connections"),
+            SteeringKind::Connections => (format!("{value} connections"), format!("{value} conn.")),
             SteeringKind::Mark => {
                 self.marks += 1;
-                format!("mark {}", self.marks)
+                (format!("mark {}", self.marks), format!("mark {}", self.marks))
             }
-            SteeringKind::End => ENDED.to_owned(),
+            SteeringKind::End => (ENDED.to_owned(), "end".to_owned()),
         };
-        self.add(event.t, text, Tone::Plain);
+        self.mark(event.t, text, Tone::Plain, name);
     }
 }
 
@@ -133,6 +170,15 @@ mod tests {
         log.verdict(5.0, &verdict(Factor::Database, Confidence::Likely));
         let times: Vec<_> = log.entries().iter().map(|entry| entry.t).collect();
         assert_eq!(times, [2.0, 5.0]);
+    }
+
+    #[test]
+    fn a_burst_of_errors_is_marked_where_it_begins_and_ends() {
+        let mut log = Log::default();
+        for (t, errors) in [(1.0, 0), (2.0, 4), (3.0, 50), (4.0, 80), (5.0, 2), (6.0, 0), (7.0, 0)] {
+            log.burst(t, 100, errors);
+        }
+        assert_eq!(log.marks().collect::<Vec<_>>(), [(3.0, "errors"), (6.0, "errors end")]);
     }
 
     #[test]

@@ -9,8 +9,10 @@ pub struct Theme {
     pub strong: Style,
     /// Labels and frames.
     pub faint: Style,
-    /// The bars of a plot.
+    /// The line of a plot.
     pub plot: Style,
+    /// The second line of a plot.
+    pub second: Style,
     /// What is as it should be.
     pub good: Style,
     /// What asks for attention.
@@ -33,6 +35,7 @@ impl Theme {
             strong: Style::new().add_modifier(Modifier::BOLD),
             faint: of(Color::DarkGray),
             plot: of(Color::Cyan),
+            second: of(Color::Magenta),
             good: of(Color::Green),
             warn: of(Color::Yellow),
             bad: of(Color::Red),
@@ -42,6 +45,6 @@ impl Theme {
     /// Returns the theme without colours, in which only boldness tells.
     pub fn plain() -> Self {
         let (plain, bold) = (Style::new(), Style::new().add_modifier(Modifier::BOLD));
-        Self { strong: bold, faint: plain, plot: plain, good: plain, warn: bold, bad: bold }
+        Self { strong: bold, faint: plain, plot: plain, second: plain, good: plain, warn: bold, bad: bold }
     }
 }

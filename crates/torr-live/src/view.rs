@@ -1,6 +1,7 @@
 //! What the screen shows, without a terminal.
 
 use crate::log::{ENDED, Log, Tone};
+use crate::printed::Printed;
 use crate::wish::Wish;
 use std::sync::Arc;
 use torr_gauge::RunResult;
@@ -127,6 +128,8 @@ pub struct View {
     pub result: Option<Arc<RunResult>>,
     /// What happened.
     pub log: Log,
+    /// What scripts printed.
+    pub printed: Printed,
     /// Whether the keys are explained.
     pub shows_help: bool,
     /// The number of stages that have begun.
@@ -150,6 +153,7 @@ impl View {
             progress: None,
             result: None,
             log,
+            printed: Printed::default(),
             shows_help: false,
             begun: 0,
             known: 0,
@@ -170,6 +174,9 @@ impl View {
             }
         }
         self.known = result.steering.len();
+        let before = self.progress.as_ref().map_or((0, 0), |before| (before.requests, before.errors));
+        let (requests, errors) = (progress.requests.saturating_sub(before.0), progress.errors.saturating_sub(before.1));
+        self.log.burst(progress.elapsed_s, requests, errors);
         if let Some(verdict) = result.verdict.as_ref().filter(|_| progress.elapsed_s >= TOO_EARLY_S) {
             self.log.verdict(progress.elapsed_s, verdict);
         }
@@ -183,7 +190,7 @@ impl View {
         while let Some((begin_s, text)) = self.load.stages.get(self.begun)
             && *begin_s <= self.measured_s()
         {
-            self.log.add(*begin_s, text, Tone::Plain);
+            self.log.mark(*begin_s, text, Tone::Plain, format!("stage {}", self.begun + 1));
             self.begun += 1;
         }
     }
@@ -212,7 +219,7 @@ impl View {
     pub fn ending(&mut self, why: &str) {
         if self.phase != Phase::Ending {
             self.phase = Phase::Ending;
-            self.log.add(self.measured_s(), why, Tone::Plain);
+            self.log.mark(self.measured_s(), why, Tone::Plain, "end");
         }
     }
 

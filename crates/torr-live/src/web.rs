@@ -6,18 +6,27 @@
 mod events;
 mod feed;
 mod gate;
+mod page;
 mod panel;
 mod panel_cache;
+mod procedure;
 mod routes;
+mod run;
+mod subject;
 
+use crate::procedure::{About, Procedure};
+use crate::subject::{Run, Steps};
 use crate::view::{Load, View};
 use feed::Feed;
 use gate::Gate;
+use serde_json::Value;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use subject::Subject;
 use torr_gauge::RunResult;
 use torr_gauge::collector::Progress;
 use torr_press::Steering;
@@ -39,22 +48,19 @@ pub struct DashboardSettings {
     pub tls: Option<(PathBuf, PathBuf)>,
 }
 
-/// The dashboard of a run. Dropping it ends its server.
+/// A feed with the server that browsers get it from.
 #[derive(Debug)]
-pub struct Dashboard {
-    feed: Arc<Feed>,
+struct Served<S: Subject> {
+    feed: Arc<Feed<S>>,
     url: String,
     stop: Stop,
     serving: Option<JoinHandle<Result<(), ServeError>>>,
 }
 
-impl Dashboard {
-    /// Serves the dashboard of a run that is about to begin, or of other machines' run, which begins with [`Dashboard::begins`].
-    ///
-    /// # Errors
-    /// If the address cannot be listened on, the files of TLS cannot be read, or the system refuses a thread.
-    pub fn start(settings: DashboardSettings, load: Load, steering: Arc<Steering>) -> Result<Self, ServeError> {
-        let feed = Arc::new(Feed::new(View::new(load, steering.state()), steering));
+impl<S: Subject> Served<S> {
+    /// Serves the dashboard of a subject that began at a moment, or begins later.
+    fn start(settings: DashboardSettings, subject: S, began: Option<Instant>) -> Result<Self, ServeError> {
+        let feed = Arc::new(Feed::new(subject, began));
         let gate = Gate::new(settings.token.as_deref(), settings.tls.is_some());
         let mut server = Settings::default();
         server.workers = 1;
@@ -73,41 +79,103 @@ impl Dashboard {
         let serving = thread::Builder::new().name("dashboard".into()).spawn(move || bound.run());
         Ok(Self { feed, url, stop, serving: Some(serving?) })
     }
-
-    /// Returns the URL of the page, with the token if there is one.
-    pub fn url(&self) -> &str {
-        &self.url
-    }
-
-    /// Notes that a run of other machines begins now.
-    pub fn begins(&self) {
-        self.feed.begins();
-    }
-
-    /// Shows in the log what happened elsewhere.
-    pub fn note(&self, line: &str) {
-        self.feed.note(line);
-    }
-
-    /// Hands over what is complete.
-    pub fn update(&self, progress: &Progress, result: &Arc<RunResult>) {
-        self.feed.update(progress.clone(), Arc::clone(result));
-    }
-
-    /// Hands over the result of the run, which pages show as its report from then on.
-    pub fn finish(self, result: RunResult) {
-        self.feed.finish(Some(Arc::new(result)));
-    }
 }
 
-impl Drop for Dashboard {
+impl<S: Subject> Drop for Served<S> {
     fn drop(&mut self) {
         // Without a result pages say so, and keep what they have.
-        self.feed.finish(None);
+        self.feed.finish(|_| false);
         self.stop.stop();
         if let Some(serving) = self.serving.take() {
             // Browsers that have not taken the end by now are cut off. A panic there was shown already.
             let _ = serving.join();
         }
+    }
+}
+
+/// The dashboard of a run. Dropping it ends its server.
+#[derive(Debug)]
+pub struct Dashboard(Served<Run>);
+
+impl Dashboard {
+    /// Serves the dashboard of a run that is about to begin, or of other machines' run, which begins with [`Dashboard::begins`].
+    ///
+    /// # Errors
+    /// If the address cannot be listened on, the files of TLS cannot be read, or the system refuses a thread.
+    pub fn start(settings: DashboardSettings, load: Load, steering: Arc<Steering>) -> Result<Self, ServeError> {
+        let began = load.begins_at_once().then(Instant::now);
+        let run = Run { view: View::new(load, steering.state()), steering };
+        Served::start(settings, run, began).map(Self)
+    }
+
+    /// Returns the URL of the page, with the token if there is one.
+    pub fn url(&self) -> &str {
+        &self.0.url
+    }
+
+    /// Notes that a run of other machines begins now.
+    pub fn begins(&self) {
+        self.0.feed.begins();
+    }
+
+    /// Shows in the log what happened elsewhere.
+    pub fn note(&self, line: &str) {
+        self.0.feed.change(|run, _| run.view.note(line));
+    }
+
+    /// Shows a line that a script printed.
+    pub fn printed(&self, line: &str) {
+        self.0.feed.change(|run, _| run.view.printed.add(line));
+    }
+
+    /// Hands over what is complete.
+    pub fn update(&self, progress: &Progress, result: &Arc<RunResult>) {
+        self.0.feed.update(|run| run.view.update(progress.clone(), Arc::clone(result)));
+    }
+
+    /// Hands over the result of the run, which pages show as its report from then on.
+    pub fn finish(self, result: RunResult) {
+        self.0.feed.finish(|run| {
+            run.view.result = Some(Arc::new(result));
+            true
+        });
+    }
+}
+
+/// The dashboard of a procedure. Dropping it ends its server.
+#[derive(Debug)]
+pub struct StepsDashboard(Served<Steps>);
+
+impl StepsDashboard {
+    /// Serves the dashboard of a procedure that begins now. `stop` is set where an operator ends it.
+    ///
+    /// # Errors
+    /// As with [`Dashboard::start`].
+    pub fn start(settings: DashboardSettings, about: About, stop: Arc<AtomicBool>) -> Result<Self, ServeError> {
+        let steps = Steps { procedure: Procedure::new(about), result: None, stop };
+        Served::start(settings, steps, Some(Instant::now())).map(Self)
+    }
+
+    /// Returns the URL of the page, with the token if there is one.
+    pub fn url(&self) -> &str {
+        &self.0.url
+    }
+
+    /// Notes that a step begins.
+    pub fn begins(&self, name: &str, why: &str) {
+        self.0.feed.change(|steps, at_s| steps.procedure.begins(at_s, name, why));
+    }
+
+    /// Hands over the progress of the step that runs.
+    pub fn progress(&self, progress: &Progress) {
+        self.0.feed.change(|steps, at_s| steps.procedure.progress(at_s, progress));
+    }
+
+    /// Hands over the result as JSON, which pages show as its report from then on.
+    pub fn finish(self, result: Value) {
+        self.0.feed.finish(|steps| {
+            steps.result = Some(Arc::new(result));
+            true
+        });
     }
 }

@@ -104,6 +104,12 @@ pub fn response_time(us: Option<u64>) -> String {
     us.map_or_else(|| NONE.to_owned(), |us| micros(us as f64))
 }
 
+/// Returns a text with a capital letter.
+pub fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// Returns whole seconds as `12 s`, or from ten minutes on as `12:30`.
 pub fn clock(seconds: f64) -> String {
     let whole = seconds.max(0.0).floor() as u64;

@@ -23,6 +23,15 @@ pub fn article(document: &Document) -> Markup {
     shell::article(document)
 }
 
+/// Returns plots of the last minute before `until_s` seconds of a run that goes on. Of its JSON the fields `plan`, `series`, `sessions`,
+/// `steering` and `streams` are read, and the series may be its last points only. `marks` are moments with short names.
+pub fn recent(run: &serde_json::Value, until_s: f64, marks: &[(f64, &str)]) -> Markup {
+    section::over_time::recent::recent(run, until_s, marks)
+}
+
+/// The time in seconds that [`recent`] shows.
+pub const RECENT_S: f64 = section::over_time::recent::SHOWN_S;
+
 /// Returns a page with the style of all pages and one of its own, whose script fills it from the server that it came from.
 /// Style and script must be texts of the program.
 pub fn live_page(title: &str, style: &str, script: &str, main: &Markup) -> String {

@@ -64,7 +64,10 @@ fn doctor() -> Value {
         "schema": "torr.doctor/1", "torr": "0.1.0", "target": "http://h/", "seconds": 22.0, "remarks": ["a remark"],
         "setting": {"connections": 8}, "verdict": run()["verdict"],
         "figures": {"ladder": [{"connections": 1, "rps": 100.0, "median_s": 0.01}, {"connections": 2, "rps": 190.0}]},
-        "trail": [{"experiment": "one request at a time", "why": "the floor", "run": run()}, {"experiment": "a pause"}],
+        "trail": [
+            {"experiment": "a pause"},
+            {"experiment": "one request at a time", "why": "the floor", "decided": true, "run": run()},
+        ],
     })
 }
 
@@ -254,6 +257,9 @@ fn figures_are_those_of_the_json() {
     for figure in ["webman 1,000 to 2,000", "nginx 5", "not kept", "embedded SQLite", "The CPU is full."] {
         assert!(text.contains(figure), "{figure} is not in {text}");
     }
+    let text = read(vec![doctor()]).text();
+    let (decided, others) = (text.find("one request at a time"), text.find("1 other experiment"));
+    assert!(decided.is_some() && decided < others && others < text.find("a pause"), "what decided is first: {text}");
     let text = read(vec![limit()]).text();
     assert!(text.contains("It sustains 400 requests/s.") && text.contains("p99 was 80ms"), "{text}");
     assert!(text.contains("limit 400/s") && text.contains("50 ms"), "the limit and the objective are marked: {text}");
@@ -414,9 +420,15 @@ fn a_run_of_an_hour_stays_small_and_keeps_its_extremes() {
     };
     let point = |t: u32| {
         json!({"t": t, "requests": 1000, "errors": 0, "p50": 800, "p99": if t == 2000 { 4_000_000 } else { 20_000 },
-        "generator_cores": 0.5, "server_cores": 1.5 + f64::from(t % 9) / 10.0, "cpu_share": 0.9, "latency_histogram": spread(t)})
+        "generator_cores": 0.5, "server_cores": 1.5 + f64::from(t % 9) / 10.0, "cpu_share": 0.9, "latency_histogram": spread(t),
+        "stolen_share": f64::from(t % 5) / 100.0, "connections": 50 + t % 50, "send_lag_max_us": 100 + t * 37 % 900})
     };
     hour["series"] = (1..=1024).map(|n| point(n * 3600 / 1024)).chain([point(2000)]).collect();
+    for (t, point) in hour["series"].as_array_mut().expect("it is a list").iter_mut().enumerate() {
+        let kinds = ["timeout", "status", "read", "connect"].map(|kind| (kind.to_owned(), json!((t * kind.len()) % 9)));
+        point["errors"] = kinds.iter().filter_map(|(_, count)| count.as_u64()).sum::<u64>().into();
+        point["errors_by_kind"] = kinds.into_iter().collect::<serde_json::Map<_, _>>().into();
+    }
     hour["series"].as_array_mut().expect("it is a list").sort_by_key(|point| point["t"].as_u64());
     let words = (1..4000).map(|us| format!("{}:{}", us * 37, 1 + us % 9)).collect::<Vec<_>>();
     hour["latency_histogram"] = words.join(" ").into();

@@ -13,6 +13,12 @@ pub enum Printing {
     Stdout,
     /// To standard error, since standard output belongs to the result.
     Stderr,
+    /// Line by line to a view of the run while there is one (see [`divert`](crate::divert)); before and after to standard error, or
+    /// to standard output.
+    Watched {
+        /// Whether it is standard error.
+        stderr: bool,
+    },
 }
 
 /// The facts of a run, as far as scripts know them.
@@ -91,7 +97,12 @@ impl Facts {
         }
         facts.set("headers", headers)?;
         facts.set("body", self.body.as_ref().map(|body| lua.create_string(body)).transpose()?)?;
-        facts.set("output", if self.printing == Printing::Stderr { "stderr" } else { "stdout" })?;
+        let output = match self.printing {
+            Printing::Stdout => "stdout",
+            Printing::Stderr => "stderr",
+            Printing::Watched { .. } => "watched",
+        };
+        facts.set("output", output)?;
         let variables = lua.create_table()?;
         for (name, value) in &self.variables {
             variables.set(name.as_str(), value.as_str())?;

@@ -18,6 +18,23 @@ if facts.output == "stderr" then
     end
 end
 
+if facts.output == "watched" then
+    local function joined(between, ending, ...)
+        local texts = {}
+        for position = 1, select("#", ...) do
+            texts[position] = tostring((select(position, ...)))
+        end
+        native.print(concat(texts, between) .. ending)
+    end
+    function print(...)
+        joined("\t", "\n", ...)
+    end
+    function io.write(...)
+        joined("", "", ...)
+        return io.stdout
+    end
+end
+
 -- Objects of wrk have metatables that scripts can look into.
 local hidden = getmetatable
 local of_objects = {

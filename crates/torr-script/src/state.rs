@@ -8,6 +8,7 @@ use crate::file::ScriptFile;
 use crate::json;
 use crate::modules;
 use crate::native::{self, Checks};
+use crate::printing;
 use mlua::chunk::{Chunk, ChunkMode};
 use mlua::{FromLuaMulti, Function, IntoLuaMulti, LightUserData, Lua, LuaOptions, StdLib, Table, Value};
 
@@ -69,6 +70,7 @@ impl State {
             calls::add_functions(&lua, &native, file)?;
             let checks = Checks::default();
             checks.add_function(&lua, &native)?;
+            printing::add_functions(&lua, &native, facts.printing)?;
             native.set("step", step_mark())?;
             let facts = facts.table(&lua)?;
             let run = |source: &str| {

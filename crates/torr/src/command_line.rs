@@ -5,6 +5,7 @@ use clap::{Arg, ArgMatches, Command};
 use serde::Serialize;
 use std::sync::OnceLock;
 use torr_doctor::{SecretVariables, quoted};
+use torr_gauge::machine::host_name;
 use torr_load::{Given, Load, find, occurrences};
 
 /// Arguments of commands that a repetition does not need: outputs, views, and what is read from the environment. Settings of a load
@@ -25,19 +26,22 @@ pub fn given() -> Option<String> {
     GIVEN.get().cloned()
 }
 
-/// A result with the command line that repeats it.
+/// A result with the command line that repeats it, and the machine that it was made on.
 #[derive(Debug, Serialize)]
 pub struct Repeatable<'r, T> {
     #[serde(flatten)]
     result: &'r T,
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
+    /// The name of the machine on which this process runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host_name: Option<String>,
 }
 
 impl<'r, T: Serialize> Repeatable<'r, T> {
     /// Returns a result of this process with the command line of this process.
     pub fn new(result: &'r T) -> Self {
-        Self { result, command: given() }
+        Self { result, command: given(), host_name: host_name() }
     }
 
     /// Returns the result as JSON on several lines.

@@ -188,7 +188,7 @@ fn diagnose(
     let tell = &mut |step: ExperimentStart<'_>| {
         live.begin(step.spent * budget.as_secs_f64(), &format!("diagnosis: {}", sentence::experiment(step.label)))
     };
-    let found = doctor::examine(&assignment, None, None, None, stop, tell);
+    let found = doctor::examine(&assignment, None, None, None, None, stop, tell);
     live.clear();
     match found {
         Ok(diagnosis) => Ok((!diagnosis.interrupted).then(|| sentence::verdict(diagnosis.finding))),

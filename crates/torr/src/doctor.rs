@@ -17,6 +17,7 @@ use crate::output;
 use crate::own_server::{self, Server};
 use crate::press::servers;
 use crate::report;
+use crate::steps::StepViews;
 use agents::FleetAgents;
 pub use args::DoctorArgs;
 use assignment::{assignment, base, remote};
@@ -28,10 +29,14 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError};
 use torr_doctor::locate::{Locator, Login, ServerSurvey};
 use torr_doctor::remote::{RemoteWatch, Source};
-use torr_doctor::{Agents, Assignment, Diagnosis, Halt, Instruments, Observer, diagnose};
+use torr_doctor::{Agents, Assignment, Diagnosis, ExperimentStart, Halt, Instruments, Observer, Watch, diagnose};
+use torr_gauge::collector::Progress;
 use torr_gauge::machine::cpus;
+use torr_live::About;
 use torr_load::{FileSource, FilesByPath};
 use torr_press::Plan;
+use torr_report::human::micros;
+use torr_report::sentence;
 use written::WrittenDiagnosis;
 
 /// The experiments that a session does not allow.
@@ -44,6 +49,11 @@ const DATABASE_URL: &str = "TORR_DATABASE_URL";
 /// Examines the service and prints the diagnosis.
 pub fn run(mut args: DoctorArgs) -> Result<ExitCode, CliError> {
     if args.compare.is_requested() {
+        if args.views.are_wanted() {
+            return Err(CliError::Usage(
+                "--live and --dashboard show a diagnosis: drop them, or --sweep, --via, --tls or --paths".into(),
+            ));
+        }
         return compare::run(&args);
     }
     let kept = Arc::default();
@@ -74,11 +84,25 @@ pub fn run(mut args: DoctorArgs) -> Result<ExitCode, CliError> {
     }
     let stop = interrupt::flag()?;
     let remote = remote(args, assignment.plan.target.port)?;
-    let shown = Shown::new(assignment.budget, !args.quiet);
+    let about = About {
+        name: "the diagnosis",
+        step: "experiment",
+        target: assignment.plan.target.shown().into_owned(),
+        words: format!("a diagnosis by experiments, at most {}", micros(assignment.budget.as_secs_f64() * 1e6)),
+        budget_s: assignment.budget.as_secs_f64(),
+    };
+    let mut views = StepViews::open(&args.views, &about, &stop)?;
+    let shown = Shown::new(assignment.budget, !args.quiet && !views.has_screen());
     let logins_from_environment = args.database_from_env;
     let survey = ServerSurvey { asking: args.ask, logins: logins(args)?, logins_from_environment };
     let locator = (!args.no_where).then_some(&survey as &dyn Locator);
-    let found = examine(&assignment, remote.as_ref(), agents.as_ref(), locator, &stop, &mut |step| shown.step(step));
+    let watch = |progress: &Progress| views.progress(progress);
+    let mut tell = |step: ExperimentStart<'_>| {
+        views.begins(&sentence::experiment(step.label), sentence::question(step.label.id));
+        shown.step(step);
+    };
+    let found = examine(&assignment, remote.as_ref(), agents.as_ref(), locator, Some(&watch), &stop, &mut tell);
+    views.close_screen();
     shown.clear();
     if let Some(code) = Base::scripts_failed(script.as_ref(), k6) {
         return Ok(code);
@@ -98,6 +122,7 @@ pub fn run(mut args: DoctorArgs) -> Result<ExitCode, CliError> {
             written.transpose().map_err(CliError::Failed)?;
         }
     }
+    views.finish(&diagnosis);
     Ok(if diagnosis.diagnosis.interrupted { exit::interrupted() } else { ExitCode::SUCCESS })
 }
 
@@ -120,8 +145,9 @@ pub fn examine(
     remote: Option<&RemoteWatch>,
     agents: Option<&FleetAgents>,
     locator: Option<&dyn Locator>,
+    watch: Option<&Watch<'_>>,
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(torr_doctor::ExperimentStart<'_>),
+    tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Diagnosis, Halt> {
     // Without a null service some evidence is missing, nothing more.
     let server = if agents.is_none() { Server::start(cpus(), &[]).ok() } else { None };
@@ -139,5 +165,5 @@ pub fn examine(
         Some(remote) => locator.and((remote.source() == Source::TorrWatch).then_some(remote as &dyn Locator)),
         None => locator.filter(|_| here.is_some()),
     };
-    diagnose(assignment, &Instruments { observer, null, agents, locator }, stop, tell)
+    diagnose(assignment, &Instruments { observer, null, agents, locator, watch }, stop, tell)
 }

@@ -16,6 +16,7 @@ use crate::press::{self, servers};
 use crate::report;
 use crate::session;
 use crate::sink::Sink;
+use crate::steps::StepViews;
 pub use args::LimitArgs;
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -23,11 +24,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::SystemTime;
 use torr_doctor::Request;
-use torr_doctor::limit::{About, Ask, Press, Settings, find};
+use torr_doctor::limit;
+use torr_doctor::limit::{Ask, Load as Offered, Press, Settings, find};
 use torr_gauge::collector::Progress;
 use torr_gauge::verdict::{LimitKind, LoadUnit};
+use torr_live::About;
 use torr_load::{FileSource, FilesByPath};
 use torr_press::{Arrivals, Plan, RunError};
+use torr_report::human::{micros, plural, rate};
 use torr_report::live::LiveProgress;
 use torr_report::sentence;
 use written::WrittenOutcome;
@@ -68,15 +72,38 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
         depth: u32::from(plan.depth),
     };
     let arrivals = args.arrivals;
-    let about = About {
+    let about = limit::About {
         target: plan.target.shown().into_owned(),
         started_at: humantime::format_rfc3339_millis(SystemTime::now()).to_string(),
         arrivals: if arrivals == Arrivals::Poisson { "poisson".into() } else { "constant".into() },
     };
-    let live = LiveProgress::new(Some(args.budget), !args.quiet && std::io::stderr().is_terminal());
-    let show = |ask: &Ask, begun: std::time::Duration, progress: Option<&Progress>| match progress {
-        Some(progress) => live.within(begun.as_secs_f64(), &sentence::step(ask.why), progress),
-        None => live.begin(begun.as_secs_f64(), &sentence::step(ask.why)),
+    let words = About {
+        name: "the search",
+        step: "step",
+        target: about.target.clone(),
+        words: format!(
+            "a search for the highest sustained rate, at most {}; objectives: {}",
+            micros(args.budget.as_secs_f64() * 1e6),
+            args.slo.texts().join(", ")
+        ),
+        budget_s: args.budget.as_secs_f64(),
+    };
+    let mut views = StepViews::open(&args.views, &words, &stop)?;
+    let has_line = !args.quiet && !views.has_screen() && std::io::stderr().is_terminal();
+    let live = LiveProgress::new(Some(args.budget), has_line);
+    let show = |ask: &Ask, begun: std::time::Duration, progress: Option<&Progress>| {
+        let why = sentence::step(ask.why);
+        match progress {
+            Some(progress) => {
+                views.progress(progress);
+                live.within(begun.as_secs_f64(), &why, progress);
+            }
+            None => {
+                let (name, why) = named(ask, &why);
+                views.begins(&name, why);
+                live.begin(begun.as_secs_f64(), &why);
+            }
+        }
     };
     let (press, mut lost) = (Press::new(&plan, arrivals, &stop, show), None);
     let outcome = match &steps {
@@ -93,6 +120,7 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
             find(&mut press.by(run), &settings, about)
         }
     };
+    views.close_screen();
     live.clear();
     if let Some(error) = lost {
         return if stop.load(Ordering::Relaxed) { Ok(exit::interrupted()) } else { Err(fleet::failed(error)) };
@@ -115,6 +143,7 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
     });
     let page = page.map(|sink| report::put(&shown, sink));
     let troubles: Vec<_> = [written, page].into_iter().flatten().filter_map(Result::err).collect();
+    views.finish(&shown);
     let failed = exit::failed(&troubles);
     Ok(match failed {
         _ if outcome.interrupted => exit::interrupted(),
@@ -129,6 +158,16 @@ fn title(args: &LimitArgs, plan: &Plan) -> String {
     let file = args.url.as_ref().filter(|_| plan.work.users().is_some() && args.load.script.is_none());
     let origin = plan.origins().into_iter().next().unwrap_or_default();
     file.map_or_else(|| plan.target.shown().into_owned(), |file| format!("{file} at {origin}"))
+}
+
+/// Returns the name of a step, which is its load, and its reason.
+fn named<'w>(ask: &Ask, why: &'w str) -> (String, &'w str) {
+    match (ask.load, why.split_once(": ")) {
+        (Offered::Rate(per_s), _) => (format!("{}/s", rate(per_s)), why),
+        (Offered::Connections(_) | Offered::Streams(_), Some((load, question))) => (load.to_owned(), question),
+        (Offered::Connections(connections), None) => (plural(connections as u64, "connection"), why),
+        (Offered::Streams(streams), None) => (plural(streams as u64, "stream"), why),
+    }
 }
 
 /// Returns the runs over a fleet that the search makes.

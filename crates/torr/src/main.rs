@@ -38,6 +38,7 @@ mod serve;
 mod service;
 mod session;
 mod sink;
+mod steps;
 mod toml_value;
 mod transcript;
 mod watch;

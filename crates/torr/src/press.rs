@@ -1,6 +1,6 @@
 //! `torr URL`: runs a plan, from its outputs to the report on the screen.
 
-mod dashboard;
+pub mod dashboard;
 mod interval_log;
 pub mod live;
 pub mod outputs;
@@ -113,7 +113,11 @@ pub fn run_script_file(load: &Load, path: &Path) -> Result<ExitCode, CliError> {
 /// Returns where the text goes that a script prints.
 pub fn printing(load: &Load) -> Printing {
     let takes_stdout = load.output.files().any(|(_, path)| sink::is_stdout(path));
-    if takes_stdout { Printing::Stderr } else { Printing::Stdout }
+    match takes_stdout {
+        stderr if load.output.live && torr_live::is_possible() => Printing::Watched { stderr },
+        true => Printing::Stderr,
+        false => Printing::Stdout,
+    }
 }
 
 fn run_with(load: &Load, plan: &Plan, script: Option<Script>, mut outputs: Outputs) -> Result<ExitCode, CliError> {

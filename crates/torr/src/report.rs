@@ -74,10 +74,14 @@ pub fn open_beside(json: Option<&Path>, page: Option<&Path>) -> Result<(Option<S
     Ok((json, page))
 }
 
+/// Returns a result that the program just made as JSON, with the command that repeats it.
+pub fn json_of(result: &impl Serialize) -> Result<Value, String> {
+    serde_json::to_value(Repeatable::new(result)).map_err(|error| error.to_string())
+}
+
 /// Returns the page of a result that the program just made.
 pub fn page_of(result: &impl Serialize) -> Result<String, String> {
-    let value = serde_json::to_value(Repeatable::new(result)).map_err(|error| error.to_string())?;
-    let document = Document::new(FRESH, value).map_err(|error| error.to_string())?;
+    let document = Document::new(FRESH, json_of(result)?).map_err(|error| error.to_string())?;
     Ok(torr_page::page(&[document]))
 }
 

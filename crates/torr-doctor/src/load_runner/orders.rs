@@ -1,6 +1,6 @@
 //! The orders of the driver as real load.
 
-use super::LoadRunner;
+use super::{LoadRunner, Watch};
 use crate::agents::Agents;
 use crate::experiment::Request;
 use crate::halt::Halt;
@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
-use torr_gauge::collector::Measurement;
+use torr_gauge::collector::{Measurement, Progress};
 use torr_gauge::verdict::Located;
 use torr_press::{Arrivals, Pace, Plan, ProtocolConfig, Requests, Schedule, ThinkTime};
 
@@ -30,7 +30,7 @@ impl ExperimentRunner for LoadRunner<'_> {
         let (measured, seen) = self.observed(self.observer, |stop| {
             let all = self.agents.map_or(0, Agents::count);
             let agents = 0..order.experiment.load.agents.map_or(all, |some| some.min(all));
-            press(self.agents, order, &plan, agents, stop)
+            press(self.agents, order, &plan, agents, (stop, self.watch))
         });
         self.taken(order, measured?, seen)
     }
@@ -39,13 +39,13 @@ impl ExperimentRunner for LoadRunner<'_> {
         self.let_drain()?;
         let (plan, light_plan) = (self.plan_of(order)?, self.plan_of(light)?);
         // An agent carries out one load at a time: the light one has an agent of its own.
-        let agents = self.agents;
+        let (agents, watch) = (self.agents, self.watch);
         let all = agents.map_or(0, Agents::count);
         let last = all.saturating_sub(1);
         let ((measured, other), seen) = self.observed(self.observer, |stop| {
             thread::scope(|scope| {
-                let other = scope.spawn(|| press(agents, light, &light_plan, last..all, stop));
-                let measured = press(agents, order, &plan, 0..last, stop);
+                let other = scope.spawn(|| press(agents, light, &light_plan, last..all, (stop, None)));
+                let measured = press(agents, order, &plan, 0..last, (stop, watch));
                 let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
                 (measured, other)
             })
@@ -58,13 +58,13 @@ impl ExperimentRunner for LoadRunner<'_> {
         let Some(locator) = self.locator else { return Ok(None) };
         self.let_drain()?;
         let plan = self.plan_of(order)?;
-        let (agents, stop) = (self.agents, self.stop);
+        let (agents, stop, watch) = (self.agents, self.stop, self.watch);
         let all = agents.map_or(0, Agents::count);
         let site = Site { length: order.duration, ..site.clone() };
         let mut sampling = locator.prepare(&site);
         let measured = thread::scope(|scope| {
             let sampled = scope.spawn(|| sampling.sample(order.warmup, stop));
-            let measured = press(agents, order, &plan, 0..all, stop);
+            let measured = press(agents, order, &plan, 0..all, (stop, watch));
             sampled.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             measured
         });
@@ -85,10 +85,15 @@ fn press(
     order: &Order<'_>,
     plan: &Plan,
     range: Range<usize>,
-    stop: &AtomicBool,
+    (stop, watch): (&AtomicBool, Option<&Watch<'_>>),
 ) -> Result<Measurement, Halt> {
     match agents {
-        None => Ok(torr_press::run(plan, stop, |_| {})?),
+        None => {
+            let progress = |progress: &Progress| watch.iter().for_each(|watch| watch(progress));
+            let measured = torr_press::run(plan, stop, |complete| progress(&complete))?;
+            measured.rest.iter().for_each(progress);
+            Ok(measured)
+        }
         Some(agents) => agents.run(plan, order.experiment.load.request, range, stop),
     }
 }

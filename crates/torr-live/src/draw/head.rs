@@ -10,17 +10,25 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use torr_report::human::cut;
 
-/// Draws the head.
+/// Draws the head of a run.
 pub fn draw(frame: &mut Frame<'_>, area: Rect, view: &View, theme: &Theme) {
-    let rows: [Rect; 2] = Layout::vertical([Constraint::Length(1); 2]).areas(area);
     let right = [Line::styled(words::time(view), theme.strong), Line::styled(words::state(view), style(view, theme))];
-    let target = usize::from(area.width).saturating_sub(right[0].width() + 9);
+    draw_lines(frame, area, (&view.load.target, words::load(view)), right, theme);
+}
+
+/// Draws the target and a line about what loads it, each with a line at the right.
+pub fn draw_lines(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    (target, about): (&str, String),
+    right: [Line<'static>; 2],
+    theme: &Theme,
+) {
+    let rows: [Rect; 2] = Layout::vertical([Constraint::Length(1); 2]).areas(area);
+    let room = usize::from(area.width).saturating_sub(right[0].width() + 9);
     let left = [
-        Line::from(vec![
-            Span::styled("torr  ", theme.faint),
-            Span::styled(cut(&view.load.target, target), theme.strong),
-        ]),
-        Line::from(words::load(view)),
+        Line::from(vec![Span::styled("torr  ", theme.faint), Span::styled(cut(target, room), theme.strong)]),
+        Line::from(about),
     ];
     for ((row, left), right) in rows.into_iter().zip(left).zip(right) {
         let room = right.width() as u16;

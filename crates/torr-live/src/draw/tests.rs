@@ -1,13 +1,15 @@
 //! The screen of runs that are made up, in two sizes of terminals.
 
-use super::draw;
+use super::{draw, draw_procedure};
 use crate::log::Tone;
+use crate::procedure::tests::about;
+use crate::procedure::{self, Procedure};
 use crate::theme::Theme;
 use crate::view::{Load, View};
 use crate::wish::Wish;
-use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::style::Color;
+use ratatui::{Frame, Terminal};
 use std::sync::Arc;
 use std::time::Duration;
 use torr_gauge::collector::{Collector, Progress, RunFacts};
@@ -47,7 +49,7 @@ fn seconds(seconds: u64, cause: Option<&str>) -> (Progress, RunResult) {
             let class = torr_gauge::error_times::ErrorClass::Kind(FailureKind::Read);
             sample.error_times.record(class, interval * 1_000_000_000);
         }
-        let server = Some(torr_gauge::cpu_use::ServerCpu { server_s: 1.5, share_s: 0.9 });
+        let server = Some(torr_gauge::cpu_use::ServerCpu { server_s: 1.5, share_s: 0.9, stolen_s: 0.0 });
         collector.cpu(interval, CpuUse { seconds: 1.0, generator_s: 0.5, server });
         last = collector.take(0, interval, &sample, false);
     }
@@ -86,9 +88,13 @@ fn streams_are_shown_by_their_events() {
     }
 }
 
-fn screen(view: &View, (width, height): (u16, u16)) -> Vec<String> {
+fn screen(view: &View, size: (u16, u16)) -> Vec<String> {
+    screen_of(|frame| draw(frame, view, &Theme::colours()), size)
+}
+
+fn screen_of(draw: impl FnOnce(&mut Frame<'_>), (width, height): (u16, u16)) -> Vec<String> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal of memory");
-    terminal.draw(|frame| draw(frame, view, &Theme::colours())).expect("memory takes all");
+    terminal.draw(draw).expect("memory takes all");
     let buffer = terminal.backend().buffer();
     let row = |y: u16| (0..width).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned();
     (0..height).map(row).collect()
@@ -121,7 +127,9 @@ fn a_running_one_shows_both_sides_and_a_suspicion() {
     shows(&view, &["5 s of 30 s", "RUNNING", "Throughput: 10,000 requests/s", "Response time: p99 1.99 ms"]);
     shows(&view, &["last second", "whole run", "none", "10 open, 50 opened", "0.50 CPUs, busiest 60%"]);
     shows(&view, &["1.50 CPUs, machine 90%", "server-cpu (likely)", "The server uses all of its CPU time."]);
-    shows(&view, &["the server used 1.90 of 2 CPUs", "suspected limit: server-cpu", "█"]);
+    shows(&view, &["the server used 1.90 of 2 CPUs", "suspected limit: server-cpu"]);
+    // Both plots have an axis of time, and the second one both percentiles.
+    shows(&view, &["p99 1.99 ms, p50 1.50 ms", "   0 s ", "  5 s ", " 10 s"]);
 }
 
 #[test]
@@ -147,6 +155,46 @@ fn what_was_done_is_seen_and_the_end_as_well() {
     assert!(screen(&view, SIZES[1]).iter().any(|line| line.contains("paused: Torr sends no requests")));
     view.ending("ended by the operator");
     shows(&view, &["ENDING", "ended by the operator"]);
+}
+
+#[test]
+fn what_scripts_print_has_a_pane_of_its_own() {
+    let mut view = view();
+    let has_pane = |view: &View| screen(view, SIZES[0]).iter().any(|line| line.contains("Printed: "));
+    assert!(!has_pane(&view), "nothing was printed");
+    (1..=30).for_each(|n| view.printed.add(&format!("order {n} \u{1b}[2J")));
+    shows(&view, &["Printed: 30 lines", "order 30 \\u{1b}[2J", "the run begins"]);
+    view.printed.add(&"long ".repeat(100));
+    shows(&view, &["Printed: 31 lines", "long long"]);
+}
+
+#[test]
+fn a_procedure_shows_its_steps_and_the_figures_of_the_newest() {
+    let mut procedure = Procedure::new(about());
+    procedure.begins(0.0, "one request at a time", "what is the response time without load?");
+    procedure.progress(1.0, &procedure::tests::progress(1.0, 500, 0));
+    procedure.begins(2.0, "10 connections", "does throughput grow?");
+    procedure.progress(3.0, &procedure::tests::progress(1.0, 900, 7));
+    procedure.elapsed_s = 3.2;
+    for (width, height) in SIZES {
+        let lines = screen_of(|frame| draw_procedure(frame, &procedure, &Theme::colours()), (width, height));
+        for text in [
+            "http://127.0.0.1:8080/",
+            "3 s of at most 60 s",
+            "EXPERIMENT 2",
+            "Throughput: 900 responses/s",
+            "does throughput grow?",
+            "one request at a time",
+            "500/s",
+            "1.00 ms",
+            "q end",
+        ] {
+            assert!(lines.iter().any(|line| line.contains(text)), "{text}:\n{}", lines.join("\n"));
+        }
+    }
+    for size in [(1, 1), (49, 40), (50, 12), (80, 11), (300, 100)] {
+        let _ = screen_of(|frame| draw_procedure(frame, &procedure, &Theme::plain()), size);
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 "use strict";
 (() => {
-  const [connection, controls, save, panel, report] =
-    ["connection", "controls", "save", "panel", "report"].map((id) => document.getElementById(id));
+  const [connection, controls, save, panel, soFar, report] =
+    ["connection", "controls", "save", "panel", "so-far", "report"].map((id) => document.getElementById(id));
 
   // A folded part is known by its section and its number there, whatever else has changed.
   const folds = (root) => [...root.querySelectorAll("details")].map((details) => {
@@ -39,7 +39,10 @@
   source.onopen = () => { connection.textContent = ""; };
   source.onerror = () => { connection.textContent = "Cannot reach the run: it may have been killed. Trying again."; };
   source.addEventListener("panel", (event) => showPanel(event.data));
-  source.addEventListener("report", (event) => replace(report, event.data));
+  source.addEventListener("report", (event) => {
+    soFar.hidden = false;
+    replace(report, event.data);
+  });
   source.addEventListener("end", (event) => {
     source.close();
     connection.textContent = "";
@@ -51,7 +54,8 @@
 
   controls.addEventListener("click", async (event) => {
     const wish = event.target.dataset.wish;
-    if (!wish || (wish === "end" && !confirm("End the run?"))) return;
+    const question = event.target.dataset.confirm;
+    if (!wish || (question && !confirm(question))) return;
     try {
       const response = await fetch(`steer/${wish}`, { method: "POST", headers: { "torr-steering": "1" } });
       connection.textContent = response.ok ? "" : await response.text();

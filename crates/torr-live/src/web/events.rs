@@ -1,6 +1,7 @@
 //! The stream of server-sent events of a browser, as the HTML standard defines them.
 
 use super::feed::{Feed, Parts};
+use super::subject::Subject;
 use bytes::Bytes;
 use futures_util::stream;
 use http_body::{Body, Frame};
@@ -14,8 +15,8 @@ use tokio::sync::watch;
 const RETRY: &str = "retry: 1000\n\n";
 
 /// What one browser has.
-struct Reader {
-    feed: Arc<Feed>,
+struct Reader<S> {
+    feed: Arc<Feed<S>>,
     changes: watch::Receiver<u64>,
     /// The number of the report that was sent last.
     known: u64,
@@ -24,7 +25,7 @@ struct Reader {
 }
 
 /// Returns the stream of a browser: all at once, then each change until the run has ended.
-pub fn stream(feed: &Arc<Feed>) -> impl Body<Data = Bytes, Error = Infallible> + Send + use<> {
+pub fn stream<S: Subject>(feed: &Arc<Feed<S>>) -> impl Body<Data = Bytes, Error = Infallible> + Send + use<S> {
     let reader = Reader { feed: Arc::clone(feed), changes: feed.watch(), known: 0, is_new: true, has_ended: false };
     StreamBody::new(stream::unfold(reader, |mut reader| async move {
         if reader.has_ended {

@@ -1,41 +1,42 @@
 //! What browsers are shown: the state of the run, and its parts as they were last rendered.
 
-use super::panel;
 use super::panel_cache::{PanelCache, RenderedPanel};
-use crate::view::{Load, View};
+use super::subject::{Found, Subject};
 use crate::wish::Wish;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
-use torr_gauge::RunResult;
-use torr_gauge::collector::Progress;
 use torr_page::Document;
-use torr_press::Steering;
 
 /// The share of a CPU that rendering the report may take: after each time, so many times as long is waited.
 const PAUSES: u32 = 99;
 
-/// The state of a run for all browsers.
+/// The state of a subject for all browsers.
 #[derive(Debug)]
-pub struct Feed {
-    run: Mutex<Run>,
+pub struct Feed<S> {
+    state: Mutex<State<S>>,
     /// The report as it was last rendered. Rendering holds this lock alone.
     report: Mutex<Report>,
     /// The state as it was last rendered, for all browsers.
     panel: PanelCache,
-    steering: Arc<Steering>,
     /// The number of changes so far.
     changes: watch::Sender<u64>,
 }
 
 #[derive(Debug)]
-struct Run {
-    view: View,
-    /// When the run began.
+struct State<S> {
+    subject: S,
+    /// When the load began.
     began: Option<Instant>,
     /// The number of results so far.
     results: u64,
     has_ended: bool,
+}
+
+impl<S> State<S> {
+    fn elapsed_s(&self) -> f64 {
+        self.began.map_or(0.0, |began| began.elapsed().as_secs_f64())
+    }
 }
 
 #[derive(Debug)]
@@ -56,20 +57,13 @@ pub struct Parts {
     pub has_ended: bool,
 }
 
-impl Feed {
-    /// Returns the state of a run that begins now, or of other machines' run, which begins with [`Feed::begins`].
-    pub fn new(view: View, steering: Arc<Steering>) -> Self {
-        let now = Instant::now();
+impl<S: Subject> Feed<S> {
+    /// Returns the state of a subject that began at a moment, or begins with [`Feed::begins`].
+    pub fn new(subject: S, began: Option<Instant>) -> Self {
         Self {
-            run: Mutex::new(Run {
-                began: view.load.begins_at_once().then_some(now),
-                view,
-                results: 0,
-                has_ended: false,
-            }),
-            report: Mutex::new(Report { number: 0, html: "".into(), not_before: now }),
+            state: Mutex::new(State { subject, began, results: 0, has_ended: false }),
+            report: Mutex::new(Report { number: 0, html: "".into(), not_before: Instant::now() }),
             panel: PanelCache::default(),
-            steering,
             changes: watch::Sender::new(0),
         }
     }
@@ -81,37 +75,40 @@ impl Feed {
 
     /// Notes that a run of other machines begins now.
     pub fn begins(&self) {
-        self.run().began = Some(Instant::now());
+        self.state().began = Some(Instant::now());
         self.changed();
     }
 
-    /// Notes what happened elsewhere.
-    pub fn note(&self, line: &str) {
-        self.run().view.note(line);
-        self.changed();
-    }
-
-    /// Takes over what is complete.
-    pub fn update(&self, progress: Progress, result: Arc<RunResult>) {
+    /// Changes the subject, at the time in seconds since its beginning. No result follows from the change.
+    pub fn change(&self, change: impl FnOnce(&mut S, f64)) {
         {
-            let mut run = self.run();
-            run.view.update(progress, result);
-            run.results += 1;
+            let mut state = self.state();
+            let elapsed_s = state.elapsed_s();
+            change(&mut state.subject, elapsed_s);
         }
         self.changed();
     }
 
-    /// Takes over the end of the run, once.
-    pub fn finish(&self, result: Option<Arc<RunResult>>) {
+    /// Takes over what is complete, of which there is a new result.
+    pub fn update(&self, update: impl FnOnce(&mut S)) {
         {
-            let mut run = self.run();
-            if run.has_ended {
+            let mut state = self.state();
+            update(&mut state.subject);
+            state.results += 1;
+        }
+        self.changed();
+    }
+
+    /// Takes over the end, once. `last` adds the last result, and returns whether there is one.
+    pub fn finish(&self, last: impl FnOnce(&mut S) -> bool) {
+        {
+            let mut state = self.state();
+            if state.has_ended {
                 return;
             }
-            run.has_ended = true;
-            if result.is_some() {
-                run.view.result = result;
-                run.results += 1;
+            state.has_ended = true;
+            if last(&mut state.subject) {
+                state.results += 1;
             }
         }
         self.changed();
@@ -119,30 +116,24 @@ impl Feed {
 
     /// Does what a browser's operator wants.
     pub fn fulfil(&self, wish: Wish) {
-        self.run().view.fulfil(wish, &self.steering);
-        self.changed();
+        self.change(|subject, _| subject.fulfil(wish));
     }
 
-    /// Returns the load of the run.
-    pub fn load(&self) -> Load {
-        self.run().view.load.clone()
+    /// Returns the page.
+    pub fn page(&self) -> String {
+        self.state().subject.page()
     }
 
     /// Returns what a browser gets next that has the report of this number.
     pub fn parts(&self, known: u64) -> Parts {
         // First: an end that is shown comes with the last report.
         let RenderedPanel { html: panel, has_ended } = self.panel();
-        let (number, result, is_last) = {
-            let run = self.run();
-            // A verdict of the first seconds would be a guess.
-            let is_known = run.has_ended || run.view.can_judge();
-            let result = run.view.result.as_ref().filter(|_| run.results != known).map(|result| match is_known {
-                true => Arc::clone(result),
-                false => Arc::new(RunResult { verdict: None, ..RunResult::clone(result) }),
-            });
-            (run.results, result, run.has_ended)
+        let (number, found, is_last) = {
+            let state = self.state();
+            let is_new = state.results != known;
+            (state.results, is_new.then(|| state.subject.found(state.has_ended)).flatten(), state.has_ended)
         };
-        let report = result.and_then(|result| self.report(number, &result, is_last));
+        let report = found.and_then(|found| self.report(number, &found, is_last));
         Parts { panel, report: report.filter(|(number, _)| *number != known), has_ended }
     }
 
@@ -150,22 +141,19 @@ impl Feed {
     fn panel(&self) -> RenderedPanel {
         let changes = *self.changes.borrow();
         self.panel.get(changes, || {
-            let mut run = self.run();
-            let elapsed_s = run.began.map_or(0.0, |began| began.elapsed().as_secs_f64());
-            run.view.at(elapsed_s);
-            run.view.state = self.steering.state();
-            let html = panel::panel(&run.view, run.has_ended).into_string().into();
-            RenderedPanel { html, has_ended: run.has_ended }
+            let mut state = self.state();
+            let (elapsed_s, has_ended) = (state.elapsed_s(), state.has_ended);
+            let html = state.subject.panel(elapsed_s, has_ended).into_string().into();
+            RenderedPanel { html, has_ended }
         })
     }
 
     /// Returns the report, rendered anew if that is not too soon after the last time; the last one is always rendered.
-    fn report(&self, number: u64, result: &RunResult, is_last: bool) -> Option<(u64, Arc<str>)> {
+    fn report(&self, number: u64, found: &Found, is_last: bool) -> Option<(u64, Arc<str>)> {
         let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
         let began = Instant::now();
         if report.number < number && (is_last || began >= report.not_before) {
-            let value = serde_json::to_value(result).ok()?;
-            let document = Document::new("this run", value).ok()?;
+            let document = Document::new("this run", found.json()?).ok()?;
             report.html = torr_page::article(&document).into_string().into();
             report.number = number;
             let pause: Duration = began.elapsed() * PAUSES;
@@ -174,8 +162,8 @@ impl Feed {
         Some((report.number, Arc::clone(&report.html)))
     }
 
-    fn run(&self) -> MutexGuard<'_, Run> {
-        self.run.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State<S>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn changed(&self) {

@@ -3,7 +3,7 @@
 use super::events;
 use super::feed::Feed;
 use super::gate::Gate;
-use super::panel;
+use super::subject::Subject;
 use crate::wish::Wish;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
@@ -11,16 +11,14 @@ use std::sync::Arc;
 use torr_serve::{App, Request, Response};
 
 /// Returns the application.
-pub fn app(feed: &Arc<Feed>, gate: Gate) -> App {
+pub fn app<S: Subject>(feed: &Arc<Feed<S>>, gate: Gate) -> App {
     let gate = Arc::new(gate);
     let (page_feed, page_gate) = (Arc::clone(feed), Arc::clone(&gate));
     let (events_feed, events_gate) = (Arc::clone(feed), Arc::clone(&gate));
     let feed = Arc::clone(feed);
     App::new()
         .get("/", move |request| {
-            unframed(
-                page_gate.refusal(request).unwrap_or_else(|| fresh(Response::html(panel::page(&page_feed.load())))),
-            )
+            unframed(page_gate.refusal(request).unwrap_or_else(|| fresh(Response::html(page_feed.page()))))
         })
         .get("/events", move |request| {
             let stream = || fresh(Response::stream("text/event-stream", events::stream(&events_feed)));
@@ -32,7 +30,7 @@ pub fn app(feed: &Arc<Feed>, gate: Gate) -> App {
 }
 
 /// Does what a request wants of the run.
-fn steer(feed: &Feed, request: &Request<'_>) -> Response {
+fn steer<S: Subject>(feed: &Feed<S>, request: &Request<'_>) -> Response {
     match request.param("wish").and_then(wish) {
         Some(wish) => {
             feed.fulfil(wish);

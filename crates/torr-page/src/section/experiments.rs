@@ -4,10 +4,10 @@ use super::figures::failures;
 use super::header::load;
 use super::ladder::{Rung, drawn};
 use super::verdict::evidence;
-use crate::fields::{field, list, number, text, texts};
+use crate::fields::{field, flag, list, number, text, texts};
 use maud::{Markup, html};
 use serde_json::Value;
-use torr_report::human::{count, micros, rate};
+use torr_report::human::{count, micros, plural, rate};
 
 /// Returns the ladder that the diagnosis measured.
 pub fn ladder(value: &Value) -> Markup {
@@ -24,15 +24,27 @@ pub fn ladder(value: &Value) -> Markup {
     drawn(&rungs, None, None, number(value, "figures.null_rps"))
 }
 
-/// Returns the trail.
+/// Returns the trail: the experiments that decided first, the others folded.
 pub fn experiments(value: &Value) -> Markup {
     let trail = list(value, "trail");
+    let (decided, others): (Vec<_>, Vec<_>) = trail.iter().partition(|step| flag(step, "decided"));
+    let steps = |steps: &[&Value]| html! { ol.trail { @for step in steps { li { (experiment(step)) } } } };
     html! {
         @for remark in texts(value, "remarks") { p.caution { (remark) } }
         @if !trail.is_empty() {
             section {
                 h2 { "Experiments" }
-                ol.trail { @for step in trail { li { (experiment(step)) } } }
+                // A result of an earlier version marks none.
+                @if decided.is_empty() { (steps(&others)) } @else {
+                    p.sub { "The verdict rests on " @if decided.len() == 1 { "this experiment" } @else { "these experiments" } ":" }
+                    (steps(&decided))
+                    @if !others.is_empty() {
+                        details.others {
+                            summary { (plural(others.len() as u64, "other experiment")) " that excluded other factors or gave a measure" }
+                            (steps(&others))
+                        }
+                    }
+                }
             }
         }
     }
@@ -50,7 +62,7 @@ fn experiment(step: &Value) -> Markup {
     html! {
         details {
             summary {
-                span.what { (text(step, "experiment").unwrap_or("an experiment")) }
+                span.what { @if flag(step, "decided") { span.mark { "●" } " " } (text(step, "experiment").unwrap_or("an experiment")) }
                 @if let Some(figure) = figure { span.faint { (figure) } }
             }
             div.inside {

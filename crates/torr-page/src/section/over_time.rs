@@ -1,8 +1,11 @@
 //! Throughput, percentiles, errors and CPU time over time, one below the other on the same axis.
 
+mod connections;
 mod cpu;
 mod due;
+mod errors;
 pub mod point;
+pub mod recent;
 pub mod time;
 mod times;
 
@@ -26,7 +29,7 @@ pub fn over_time(value: &Value) -> Markup {
     let [_, .., last] = &points[..] else { return html! {} };
     let steered = steered_at(value).into_iter().filter(|moment| *moment <= last.t).collect();
     let x_labels: Vec<_> = moments(last.t).into_iter().map(|t| (t, clock(t))).collect();
-    let time = Time { x: Scale::Linear(0.0, last.t), x_labels: x_labels.clone(), steered };
+    let time = Time { x: Scale::Linear(0.0, last.t), x_labels: x_labels.clone(), steered, marks: Vec::new() };
     let (counted, map_words) = match has_streams(value) {
         true => ("events", heat::GAPS),
         false => ("responses", heat::RESPONSES),
@@ -37,7 +40,9 @@ pub fn over_time(value: &Value) -> Markup {
             div.plots tabindex="0" role="group" aria-label="Plots over time: arrow keys show each interval, plus and minus a part of the run, Escape the whole" {
                 (throughput(value, counted, &points, &time))
                 (times::times(has_streams(value), &points, &time))
-                (errors(&points, &time))
+                (errors::errors(&points, &time))
+                (connections::connections(&points, &time))
+                (connections::lag(&points, &time))
                 (cpu::cpu(value, &points, &time))
             }
             (steering(value))
@@ -65,24 +70,6 @@ fn throughput(value: &Value, counted: &str, points: &[Point], time: &Time) -> Ma
     time.plot(("Throughput", description), axis, HEIGHT, &lines, ends)
 }
 
-/// Returns the plot of errors; a line of text where there are none.
-fn errors(points: &[Point], time: &Time) -> Markup {
-    const HEIGHT: f64 = 80.0;
-    let errors = columns_of(points, |point| Some(point.errors));
-    let most = most(&errors);
-    if most <= 0.0 {
-        return html! { p.sub { "No errors in any interval." } };
-    }
-    let axis = (Scale::from_zero(most), count_tick as fn(f64) -> String);
-    time.plot(
-        ("Errors", "in each interval".into()),
-        axis,
-        HEIGHT,
-        &line(&errors, time.x, axis.0, HEIGHT, "bad"),
-        vec![],
-    )
-}
-
 /// The most rows of the table; more points are shown every so many, and the table says so.
 const ROWS: usize = 600;
 
@@ -93,6 +80,8 @@ fn table(counted: &str, points: &[Point]) -> Markup {
     let cores = |cores: Option<f64>| cores.map_or("–".into(), |cores| format!("{cores:.2}"));
     let has_generator = points.iter().any(|point| point.generator.is_some());
     let has_server = points.iter().any(|point| point.server.is_some());
+    let has_connections = points.iter().any(|point| point.connections.is_some());
+    let has_lag = points.iter().any(|point| point.lag.is_some());
     html! {
         details {
             summary {
@@ -106,6 +95,8 @@ fn table(counted: &str, points: &[Point]) -> Markup {
                             @for name in ["until", per_s.as_str(), "errors", "p50", "p99"] { th scope="col" { (name) } }
                             @if has_generator { th scope="col" { "CPUs, generator" } }
                             @if has_server { th scope="col" { "CPUs, server" } th scope="col" { "machine" } }
+                            @if has_connections { th scope="col" { "connections" } }
+                            @if has_lag { th scope="col" { "longest send lag" } }
                         }
                     }
                     tbody {
@@ -117,6 +108,8 @@ fn table(counted: &str, points: &[Point]) -> Markup {
                                 @if has_server {
                                     td { (cores(point.server)) } td { (point.machine.map_or("–".into(), percent)) }
                                 }
+                                @if has_connections { td { (count(point.connections.unwrap_or(0.0) as u64)) } }
+                                @if has_lag { td { (time(point.lag)) } }
                             }
                         }
                     }

@@ -5,6 +5,7 @@ mod flags;
 use crate::document::{Document, Kind};
 use crate::fields::{field, list, number, text, texts};
 use maud::{Markup, html};
+use torr_report::human::plural;
 
 /// Returns the section.
 pub fn repeat(document: &Document) -> Markup {
@@ -42,6 +43,12 @@ pub fn repeat(document: &Document) -> Markup {
             p.sub {
                 "torr " (version)
                 @if let Some(cores) = cores { ", " (cores) " CPUs" }
+                @if let Some(name) = text(value, "host_name") {
+                    @match list(value, "fleet.agents").len() {
+                        0 => { ", on " (name) }
+                        agents => { ", load from " (plural(agents as u64, "agent")) ", coordinated on " (name) }
+                    }
+                }
                 ". From " (document.name) "."
             }
         }

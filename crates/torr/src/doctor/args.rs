@@ -2,6 +2,7 @@
 
 use super::compare::args::CompareArgs;
 use crate::fleet::ThroughFleet;
+use crate::steps::ViewArgs;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,6 +14,7 @@ Examples:
   torr doctor http://127.0.0.1:8080/            find what limits it
   torr doctor URL -c 500 --budget 2m            use more connections and time
   torr doctor URL --watch server:9300           observe the server's machine
+  torr doctor URL --dashboard                   follow the experiments in a browser
   torr doctor URL --via http://127.0.0.1:8081/  measure the cost of a proxy";
 
 /// `torr doctor`.
@@ -71,6 +73,8 @@ pub struct DoctorArgs {
     /// Do not show progress on standard error
     #[arg(short, long)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub views: ViewArgs,
     #[command(flatten)]
     pub compare: CompareArgs,
     #[command(flatten)]

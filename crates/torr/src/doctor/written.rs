@@ -3,7 +3,7 @@
 use serde::Serialize;
 use torr_doctor::{Diagnosis, KeepAlive, Observation};
 use torr_gauge::Verdict;
-use torr_gauge::verdict::{Advice, Fact, Located};
+use torr_gauge::verdict::{Advice, ExperimentId, Fact, Located};
 use torr_report::sentence::{self, caution};
 
 /// A diagnosis with its sentences.
@@ -28,21 +28,26 @@ pub struct WrittenDiagnosis {
 pub struct WrittenObservation {
     experiment: String,
     why: &'static str,
+    /// Whether the verdict rests on it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    decided: bool,
     #[serde(flatten)]
     observation: Observation,
 }
 
 impl WrittenObservation {
-    fn of(observation: Observation) -> Self {
+    fn of(observation: Observation, decided: &[ExperimentId]) -> Self {
         let experiment = sentence::experiment(&observation.label());
-        Self { experiment, why: sentence::question(observation.id), observation }
+        let (why, decided) = (sentence::question(observation.id), decided.contains(&observation.id));
+        Self { experiment, why, decided, observation }
     }
 }
 
 /// Writes the sentences of experiments: names, questions, and what was found about the validity of each.
-pub(super) fn written(trail: &mut Vec<Observation>) -> Vec<WrittenObservation> {
+/// Those in `decided` are marked.
+pub(super) fn written(trail: &mut Vec<Observation>, decided: &[ExperimentId]) -> Vec<WrittenObservation> {
     trail.iter_mut().filter_map(|observation| observation.run.validity.as_mut()).for_each(caution::write);
-    std::mem::take(trail).into_iter().map(WrittenObservation::of).collect()
+    std::mem::take(trail).into_iter().map(|seen| WrittenObservation::of(seen, decided)).collect()
 }
 
 /// The conditions of keep-alive with their sentences.
@@ -65,7 +70,7 @@ impl WrittenDiagnosis {
         // The place is what a profile would show.
         finding.advice.retain(|advice| *advice != Advice::Profile || places.is_empty());
         let verdict = Verdict { places, ..sentence::verdict(finding) };
-        let trail = written(&mut diagnosis.trail);
+        let trail = written(&mut diagnosis.trail, &diagnosis.decided);
         Self { verdict, remarks: sentences(&diagnosis.remarks), keep_alive, located, trail, diagnosis }
     }
 }
@@ -93,5 +98,9 @@ mod tests {
             (Some("alone"), Some("one request at a time"))
         );
         assert_eq!(first["why"], "what is the response time without load?");
+        // The verdict stands on some of the experiments, and not on all.
+        let trail = written["trail"].as_array().expect("it is a list");
+        let decided = trail.iter().filter(|step| step["decided"] == true).count();
+        assert!((1..trail.len()).contains(&decided), "{decided} of {}", trail.len());
     }
 }

@@ -8,13 +8,12 @@ use crate::judge;
 use crate::output;
 use crate::own_server::{self, Server};
 use crate::press;
-use std::fs;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_fleet::{Agent, AgentSettings, AllowList, FleetName, LoadAndFiles};
-use torr_gauge::machine::cpus;
+use torr_gauge::machine::{cpus, host_name};
 use torr_gauge::{RunResult, Verdict, redact};
 use torr_press::Plan;
 
@@ -47,8 +46,7 @@ pub fn run(args: &AgentArgs) -> Result<ExitCode, CliError> {
 
 /// Returns a name that no other agent has: the host's, and a random part.
 fn own_name() -> FleetName {
-    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let host: String = host.trim().chars().take(48).collect();
+    let host: String = host_name().unwrap_or_default().chars().take(48).collect();
     FleetName::of(&format!("{host}-{:04x}", fastrand::u16(..)))
 }
 

@@ -29,7 +29,7 @@ pub fn words(path: &Path, test: &Test) -> Load {
     }
 }
 
-/// The views of a script's run. While the screen covers the terminal, lines of the script's log go to the log of the views.
+/// The views of a script's run. While the screen covers the terminal, lines that the script prints go to a pane of the views.
 pub struct Watched {
     views: Views,
     shared: Arc<RunShared>,
@@ -54,7 +54,7 @@ impl Watched {
     }
 
     fn note_lines(&self) {
-        self.lines.iter().flat_map(Receiver::try_iter).for_each(|line| self.views.note(&line));
+        self.lines.iter().flat_map(Receiver::try_iter).for_each(|line| self.views.printed(&line));
     }
 
     /// Gives the terminal back, and returns the dashboard, which still has to get the judged result.

@@ -1,6 +1,7 @@
 //! `torr limit` on the command line.
 
 use crate::fleet::ThroughFleet;
+use crate::steps::ViewArgs;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
@@ -59,6 +60,8 @@ pub struct LimitArgs {
     /// Do not show the progress line
     #[arg(short, long)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub views: ViewArgs,
     #[command(flatten)]
     pub load: Exchanged,
     #[command(flatten)]

@@ -6,6 +6,7 @@ use crate::judge::judge;
 use crate::output;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{self, Receiver};
 use torr_gauge::collector::{Measurement, Progress};
 use torr_live::{Dashboard, Live, Load};
 use torr_load::OutputPart;
@@ -61,6 +62,26 @@ pub struct Views {
     dashboard: Option<Dashboard>,
     /// The name of the target, where it is not that of the plan.
     target: Option<String>,
+    /// What scripts in Lua print, while the screen covers the terminal.
+    printed: Option<Printed>,
+}
+
+/// The lines that scripts print.
+struct Printed(Receiver<String>);
+
+impl Printed {
+    fn start() -> Self {
+        let (sender, lines) = mpsc::channel();
+        // Without a receiver the views are closed.
+        torr_script::divert(Some(Box::new(move |line| _ = sender.send(line))));
+        Self(lines)
+    }
+}
+
+impl Drop for Printed {
+    fn drop(&mut self) {
+        torr_script::divert(None);
+    }
 }
 
 impl Views {
@@ -97,7 +118,8 @@ impl Views {
             // The screen has covered the line that was printed.
             screen.note(&format!("dashboard: {url}"));
         }
-        Ok(Self { screen, dashboard, target: None })
+        let printed = screen.is_some().then(Printed::start);
+        Ok(Self { screen, dashboard, target: None, printed })
     }
 
     /// Whether the terminal shows the run.
@@ -117,8 +139,15 @@ impl Views {
         self.dashboard.iter().for_each(|dashboard| dashboard.note(line));
     }
 
+    /// Shows a line that a script printed.
+    pub fn printed(&self, line: &str) {
+        self.screen.iter().for_each(|screen| screen.printed(line));
+        self.dashboard.iter().for_each(|dashboard| dashboard.printed(line));
+    }
+
     /// Shows what is complete, with the verdict on it.
     pub fn update(&self, progress: &Progress, so_far: &SoFar<'_>) {
+        self.printed.iter().flat_map(|printed| printed.0.try_iter()).for_each(|line| self.printed(&line));
         let mut result = so_far.result();
         if let Some(target) = &self.target {
             result.target.clone_from(target);
@@ -131,7 +160,8 @@ impl Views {
 
     /// Gives the terminal back, and returns the dashboard, which still has to get the judged result.
     pub fn close(self) -> Option<Dashboard> {
-        drop(self.screen);
-        self.dashboard
+        let Self { screen, dashboard, printed, .. } = self;
+        drop((screen, printed));
+        dashboard
     }
 }

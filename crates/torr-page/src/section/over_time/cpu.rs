@@ -1,4 +1,4 @@
-//! The CPU time of server, generator and other programs over time, one on top of the other, of the CPUs that the machine has.
+//! The CPU time of server, generator and other programs over time, and what a hypervisor took, one on top of the other, of the CPUs that the machine has.
 
 use super::point::Point;
 use super::time::{Time, columns_of, ended, most};
@@ -41,13 +41,25 @@ fn stacked(cores: f64, points: &[Point], time: &Time) -> Markup {
     let zero = columns_of(points, |_| Some(0.0));
     let server = columns_of(points, |point| point.server);
     let both = columns_of(points, |point| Some(point.server? + point.generator.unwrap_or(0.0)));
-    let all = columns_of(points, |point| {
+    let machine = |point: &Point| {
         let known = point.server? + point.generator.unwrap_or(0.0);
         Some((point.machine? * cores).max(known).min(cores.max(known)))
+    };
+    let all = columns_of(points, machine);
+    // What the hypervisor took is a part of what the machine used.
+    let others = columns_of(points, |point| {
+        let known = point.server? + point.generator.unwrap_or(0.0);
+        Some((machine(point)? - point.stolen * cores).max(known))
     });
-    let layers = [("server", "d", &zero, &server), ("generator", "c", &server, &both), ("others", "f", &both, &all)];
+    let layers = [
+        ("server", "d", &zero, &server),
+        ("generator", "c", &server, &both),
+        ("others", "f", &both, &others),
+        ("stolen", "bad", &others, &all),
+    ];
+    let is_stolen = points.iter().any(|point| point.stolen > 0.0);
     let lines = html! {
-        @for (_, class, below, above) in &layers {
+        @for (_, class, below, above) in layers.iter().filter(|(name, ..)| *name != "stolen" || is_stolen) {
             (area(below, above, time.x, y, HEIGHT, class)) (line(above, time.x, y, HEIGHT, &format!("thin {class}")))
         }
     };

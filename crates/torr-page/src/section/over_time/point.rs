@@ -1,6 +1,6 @@
 //! The points of a run's series.
 
-use crate::fields::{has_streams, list, number, text};
+use crate::fields::{field, has_streams, list, number, text};
 use crate::plot::heat::Interval;
 use crate::plot::percentiles::Counts;
 use serde_json::Value;
@@ -29,6 +29,14 @@ pub struct Point {
     pub server: Option<f64>,
     /// The used part of the server's machine.
     pub machine: Option<f64>,
+    /// The stolen part of the server's machine.
+    pub stolen: f64,
+    /// Failed requests by kind.
+    pub kinds: Vec<(String, f64)>,
+    /// Open connections.
+    pub connections: Option<f64>,
+    /// The longest send lag in microseconds.
+    pub lag: Option<f64>,
     /// How many requests took how long, and within which time.
     pub map: Option<Interval>,
 }
@@ -57,8 +65,19 @@ pub fn points(value: &Value) -> Vec<Point> {
             generator: number(point, "generator_cores"),
             server: number(point, "server_cores"),
             machine: number(point, "cpu_share"),
+            stolen: number(point, "stolen_share").unwrap_or(0.0),
+            kinds: kinds(point),
+            connections: number(point, "connections"),
+            lag: number(point, "send_lag_max_us"),
             map: counts.map(|counts| Interval { from, to: t, counts }),
         })
     };
     list(value, "series").iter().filter_map(point).collect()
+}
+
+/// Returns the errors of a point by kind.
+fn kinds(point: &Value) -> Vec<(String, f64)> {
+    let known = field(point, "errors_by_kind").and_then(Value::as_object);
+    let kind = |(kind, count): (&String, &Value)| Some((kind.clone(), count.as_f64()?));
+    known.into_iter().flatten().filter_map(kind).collect()
 }

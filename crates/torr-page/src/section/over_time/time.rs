@@ -16,6 +16,8 @@ pub struct Time {
     pub x_labels: Vec<(f64, String)>,
     /// When an operator did something, in seconds.
     pub steered: Vec<f64>,
+    /// Moments in seconds that have a name above each plot.
+    pub marks: Vec<(f64, String)>,
 }
 
 impl Time {
@@ -28,11 +30,24 @@ impl Time {
         lines: &Markup,
         ends: Vec<EndLabel>,
     ) -> Markup {
+        self.plot_above(words, (y, y_text), height, lines, ends, &html! {})
+    }
+
+    /// Returns a plot of lines over time above something.
+    pub fn plot_above(
+        &self,
+        (title, description): (&str, String),
+        (y, y_text): Axis,
+        height: f64,
+        lines: &Markup,
+        ends: Vec<EndLabel>,
+        below: &Markup,
+    ) -> Markup {
         let at = |moment: &f64| path([0.0, height].map(|y| (self.x.share(*moment) * WIDTH, y)).into_iter());
         let lines = html! { @for moment in &self.steered { path.rule d=(at(moment)) {} } (lines) };
-        let (title, description) = words;
         let (x, x_labels) = (self.x, self.x_labels.clone());
-        Frame { title, description, height, x, x_labels, y, y_text, ends, marks: Vec::new() }.around(&lines, &html! {})
+        let marks = self.marks.clone();
+        Frame { title, description, height, x, x_labels, y, y_text, ends, marks }.around(&lines, below)
     }
 }
 

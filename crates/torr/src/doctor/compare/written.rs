@@ -17,7 +17,7 @@ pub struct WrittenComparison {
 impl WrittenComparison {
     /// Writes the sentences of a comparison.
     pub fn of(mut comparison: Comparison) -> Self {
-        let trail = written(&mut comparison.trail);
+        let trail = written(&mut comparison.trail, &[]);
         Self { conclusion: WrittenConclusion::of(&comparison.conclusion), trail, comparison }
     }
 }

@@ -1,0 +1,97 @@
+//! Errors over time, by kind and one kind on top of the other.
+
+use super::point::Point;
+use super::time::{Time, columns_of, most};
+use crate::plot::line::{area, line};
+use crate::plot::scale::Scale;
+use crate::plot::tick::count_tick;
+use maud::{Markup, html};
+use torr_report::human::count;
+
+const HEIGHT: f64 = 90.0;
+/// The name of errors whose kind the series does not have: those of requests that began in the warm-up.
+const OTHER: &str = "other";
+/// The colour of each kind.
+const COLOURS: [(&str, &str); 9] = [
+    ("status", "bad"),
+    ("timeout", "e"),
+    ("connect", "d"),
+    ("read", "c"),
+    ("write", "a"),
+    ("protocol", "b"),
+    ("tls", "d"),
+    ("ports", "f"),
+    ("redirect", "c"),
+];
+
+/// Returns the plot of errors; a line of text where there are none.
+pub fn errors(points: &[Point], time: &Time) -> Markup {
+    let all = columns_of(points, |point| Some(point.errors));
+    if most(&all) <= 0.0 {
+        return html! { p.sub { "No errors in any interval." } };
+    }
+    let kinds = kinds(points);
+    let y = Scale::from_zero(most(&all));
+    // The errors of a point up to a kind, that kind included.
+    let up_to =
+        |last: usize| columns_of(points, |point| Some(kinds[..last].iter().map(|kind| of(point, &kind.0)).sum()));
+    let layer = |at: usize| (up_to(at), up_to(at + 1), class(&kinds[at].0));
+    let is_one = kinds.len() == 1;
+    let lines = html! {
+        @for (below, above, class) in (0..kinds.len()).map(layer) {
+            @if is_one { (line(&above, time.x, y, HEIGHT, class)) } @else {
+                (area(&below, &above, time.x, y, HEIGHT, class)) (line(&above, time.x, y, HEIGHT, &format!("thin {class}")))
+            }
+        }
+    };
+    let stacked = if is_one { "" } else { ", one kind on top of the other" };
+    let below = html! {
+        p.sub.legend { @for (kind, errors) in &kinds { span { span class=(format!("name {}", class(kind))) { "■" } " " (kind) " " (count(*errors as u64)) } } }
+    };
+    time.plot_above(("Errors", format!("in each interval{stacked}")), (y, count_tick), HEIGHT, &lines, vec![], &below)
+}
+
+/// Returns the kinds with their numbers of errors, the most frequent first.
+fn kinds(points: &[Point]) -> Vec<(String, f64)> {
+    let mut sums: Vec<(String, f64)> = Vec::new();
+    let names = points.iter().flat_map(|point| point.kinds.iter().map(|(name, _)| name.as_str()));
+    for name in names.chain([OTHER]) {
+        if !sums.iter().any(|(known, _)| known == name) {
+            sums.push((name.to_owned(), points.iter().map(|point| of(point, name)).sum()));
+        }
+    }
+    sums.retain(|(_, errors)| *errors > 0.0);
+    sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+    sums
+}
+
+/// Returns the errors of a kind in an interval.
+fn of(point: &Point, kind: &str) -> f64 {
+    if kind == OTHER {
+        let known: f64 = point.kinds.iter().map(|(_, errors)| errors).sum();
+        return (point.errors - known).max(0.0);
+    }
+    point.kinds.iter().find(|(name, _)| name == kind).map_or(0.0, |(_, errors)| *errors)
+}
+
+fn class(kind: &str) -> &'static str {
+    COLOURS.iter().find(|(name, _)| *name == kind).map_or("f", |(_, class)| class)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::point::points;
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn kinds_add_up_to_all_errors_and_old_results_have_one() {
+        let of = |series| kinds(&points(&json!({ "series": series })));
+        let found = of(json!([
+            {"t": 1.0, "requests": 1, "errors": 7, "errors_by_kind": {"timeout": 2, "status": 4}},
+            {"t": 2.0, "requests": 1, "errors": 3, "errors_by_kind": {"timeout": 3}},
+        ]));
+        assert_eq!(found, [("timeout".into(), 5.0), ("status".into(), 4.0), ("other".into(), 1.0)]);
+        assert_eq!(of(json!([{"t": 1.0, "requests": 1, "errors": 7}])), [("other".into(), 7.0)]);
+    }
+}
