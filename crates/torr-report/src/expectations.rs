@@ -117,9 +117,10 @@ pub fn threshold_failure(threshold: &Threshold) -> String {
     measured.map_or_else(|| TOO_FEW_SAMPLES.to_owned(), |measured| format!("measured {}", shown(measured)))
 }
 
-/// Returns a measured figure with its unit, times as they stand elsewhere in reports.
+/// Returns a measured figure with its unit and what follows it, times as they stand elsewhere in reports.
 fn shown(measured: &str) -> String {
-    measured_us(measured).map_or_else(|| measured.to_owned(), micros)
+    let (figure, rest) = measured.split_at(measured.find(',').unwrap_or(measured.len()));
+    measured_us(figure).map_or_else(|| measured.to_owned(), |us| micros(us) + rest)
 }
 
 #[cfg(test)]
@@ -132,8 +133,14 @@ mod tests {
             threshold_failure(&Threshold { rule: String::new(), measured: Some(text.into()), failed: true })
         };
         assert_eq!(
-            ["28223us", "338.175ms", "0.5m", "12.5%", "100"].map(measured),
-            ["measured 28.2 ms", "measured 338 ms", "measured 30.0 s", "measured 12.5%", "measured 100"]
+            ["28223us", "338.175ms, so it ended", "0.5m", "12.5%, so it ended", "100"].map(measured),
+            [
+                "measured 28.2 ms",
+                "measured 338 ms, so it ended",
+                "measured 30.0 s",
+                "measured 12.5%, so it ended",
+                "measured 100"
+            ]
         );
     }
 }
