@@ -127,6 +127,7 @@ mod tests {
             summary(&Progress {
                 elapsed_s: 1.0,
                 requests: 9,
+                ended: 9,
                 errors: 0,
                 sessions,
                 events: 0,

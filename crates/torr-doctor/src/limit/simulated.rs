@@ -239,6 +239,7 @@ impl Samples {
         Progress {
             elapsed_s: (intervals as u64 * INTERVAL) as f64 / SECOND as f64,
             requests,
+            ended: requests,
             errors: refused,
             sessions: SessionsEnded::default(),
             latency: last.answered.clone(),
