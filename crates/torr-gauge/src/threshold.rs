@@ -13,11 +13,12 @@ pub use error::{MisplacedRuleError, ThresholdRuleError};
 pub use list::split;
 pub use objective::{Objective, ObjectiveError, ObjectiveResult};
 
+use crate::Latency;
 use crate::collector::Measurement;
 use crate::number::number;
 use crate::result::Threshold;
 use crate::sessions::EntryName;
-use figure::{Figure, figure};
+use figure::{Figure, figure, time, with_cut_off};
 use metric::{Metric, Unit};
 use scope::{PREFIXES, Scope};
 use std::fmt;
@@ -98,7 +99,10 @@ impl ThresholdRule {
     /// In the unit of the limit. Measured figures are divided rather than limits multiplied: a quotient of whole
     /// numbers is the very number that its decimal notation is read as.
     fn measure(&self, run: &Measurement) -> Option<f64> {
-        self.in_unit(figure(self.metric, &self.scope, run)?)
+        self.in_unit(match self.stalled(run) {
+            Some(gaps) => Figure { value: time(self.metric, &gaps)?, of: 0 },
+            None => figure(self.metric, &self.scope, run)?,
+        })
     }
 
     /// Returns a figure in the unit of the limit.
@@ -107,6 +111,17 @@ impl ThresholdRule {
             Unit::Time { us, .. } => Some(value / us),
             Unit::Share => (of > 0).then(|| value * 100.0 / of as f64),
             Unit::Number => Some(value),
+        }
+    }
+
+    /// Returns the gaps between events with those that the end of the run cut off beyond the limit, of a rule that is broken by long gaps:
+    /// the gaps of a stream that stalls are not among the others. `None` if there are none.
+    fn stalled(&self, run: &Measurement) -> Option<Latency> {
+        let is_broken_by_long = matches!(self.comparison, Comparison::Above | Comparison::AtLeast)
+            && matches!(self.metric, Metric::Percentile(_) | Metric::Max);
+        match self.unit {
+            Unit::Time { us, .. } if is_broken_by_long => with_cut_off((self.limit * us) as u64, &self.scope, run),
+            _ => None,
         }
     }
 

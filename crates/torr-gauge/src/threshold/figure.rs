@@ -59,6 +59,17 @@ pub(super) fn cut_off_after(us: u64, scope: &Scope, run: &Measurement) -> u64 {
     open_gaps.map_or(0, |open_gaps| open_gaps.count() - open_gaps.up_to(us))
 }
 
+/// Returns the gaps with those that the end of the run cut off after more than so many microseconds, where a part of a run is gaps; `None`
+/// if there are none of these.
+pub(super) fn with_cut_off(us: u64, scope: &Scope, run: &Measurement) -> Option<Latency> {
+    if cut_off_after(us, scope, run) == 0 {
+        return None;
+    }
+    let (mut gaps, open) = (latency(scope, run)?, of_streams(run, |streams| &streams.open_gaps)?);
+    open.counts().filter(|(open_us, _)| *open_us > us).for_each(|(open_us, count)| gaps.record_many(open_us, count));
+    Some(gaps)
+}
+
 fn of_run(metric: Metric, run: &Measurement) -> Option<Figure> {
     let result = &run.result;
     let latency = result.latency_us.as_ref();

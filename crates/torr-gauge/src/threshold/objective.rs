@@ -263,6 +263,35 @@ mod tests {
     }
 
     #[test]
+    fn streams_that_stall_fail_a_rule_about_gaps() {
+        let run = |stalled: u64| {
+            let mut sample = Sample::default();
+            let streams = sample.streams.get_or_insert_default();
+            streams.gaps.record_many(20_000, 2000);
+            streams.open_gaps.record_many(10_000, 90);
+            streams.open_gaps.record_many(900_000, stalled);
+            let mut collector = Collector::new(1, Duration::from_secs(1));
+            collector.take(0, 0, &sample, true);
+            collector.finish(RunFacts { duration: Duration::from_secs(1), ..RunFacts::default() })
+        };
+        for (text, stalled, failed, measured) in [
+            ("gap_p99>50ms", 0, false, "20ms"),
+            ("gap_p99>50ms", 15, false, "20ms"),
+            ("gap_p99>50ms", 40, true, "900ms"),
+            ("gap_p99>=1s", 40, false, "0.02s"),
+            ("gap_max>50ms", 1, true, "900ms"),
+            ("gap_max>50ms", 0, false, "20ms"),
+            // A rule about short gaps, and one about their mean: a gap that has not ended tells neither.
+            ("gap_p99<10ms", 40, false, "20ms"),
+            ("gap_mean>50ms", 40, false, "20ms"),
+        ] {
+            let rule: ThresholdRule = text.parse().expect("it is a rule");
+            let judged = rule.judge(&run(stalled));
+            assert_eq!((judged.failed, judged.measured.as_deref()), (failed, Some(measured)), "{text}, {stalled}");
+        }
+    }
+
+    #[test]
     fn a_breach_is_a_rule_that_fails_a_run() {
         let rules = ["p99<50ms", "p99 <= 50ms", "errors<0.1%"].map(|text| objective(text).breach().to_string());
         assert_eq!(rules, ["p99>=50ms", "p99 > 50ms", "errors>=0.1%"]);
