@@ -8,6 +8,8 @@ mod framing;
 mod grpc;
 mod http2;
 mod http2_server;
+mod http3;
+mod http3_server;
 mod load;
 mod requests;
 mod script_calls;

@@ -89,7 +89,7 @@ impl Setting {
             },
             agents: agents.map(Agents::count),
             keep_alive: plan.keep_alive,
-            http2: plan.protocol.http2,
+            http2: plan.protocol.multiplexes(),
             tls: plan.target.tls,
             // A session may change anything, and no other request stands for it.
             is_read_only: plan.work.users().is_none()
@@ -99,9 +99,9 @@ impl Setting {
             accepts_compressed: options.compressed,
             has_placeholders: plan.work.users().is_some() || plan.target.path().contains('{'),
             has_second_source: loopback && plan.sources.is_empty() && connections >= 2 && agents.is_none(),
-            is_plain: !plan.protocol.http2 && plan.addresses.iter().all(|address| address.tcp().is_some()),
+            is_plain: !plan.protocol.multiplexes() && plan.addresses.iter().all(|address| address.tcp().is_some()),
             same_machine: sees_here && agents.is_none_or(Agents::are_here),
-            has_null: has_null && !plan.work.is_websocket() && !plan.protocol.http2 && plan.depth == 1,
+            has_null: has_null && !plan.work.is_websocket() && !plan.protocol.multiplexes() && plan.depth == 1,
             max_rate: assignment.max_rate,
             budget_s: assignment.budget.as_secs_f64(),
             timeout_s: plan.timeout.as_secs_f64(),

@@ -86,7 +86,7 @@ impl FrontLoad {
         let tls = tls.map(|settings| settings.load()).transpose().map_err(FrontError::usage)?;
         Ok(Plan {
             sources: self.source.into_iter().collect(),
-            protocol: ProtocolConfig { tls, http2: false, grpc: None },
+            protocol: ProtocolConfig { tls, http2: false, http3: false, grpc: None },
             tunnel: (self.proxy.is_some() && self.target.tls)
                 .then(|| self.target.connect_request(self.proxy_user.as_deref())),
             connections: usize::try_from(self.connections).unwrap_or(usize::MAX),

@@ -436,6 +436,7 @@ impl Collector {
             entries: facts.sessions.as_ref().map_or_else(Vec::new, |sessions| sessions.entries(duration_s)),
             streams: self.streams(facts),
             websocket: total.websocket.as_ref().map(|websocket| websocket.summary()),
+            datagrams: total.datagrams.summary(),
             script: None,
             fleet: None,
             thresholds: Vec::new(),

@@ -8,6 +8,7 @@ pub mod bounds;
 pub mod buckets;
 pub mod collector;
 pub mod cpu_use;
+pub mod datagrams;
 pub mod error_times;
 pub mod failed_response;
 pub mod failure;

@@ -6,6 +6,7 @@ pub mod validity;
 
 use crate::bounds::{Bounded, OutOfBounds, at_most, text};
 use crate::buckets::Buckets;
+use crate::datagrams::Datagrams;
 use crate::error_times::ErrorSpan;
 use crate::failed_response::FailedResponse;
 use crate::failure::{FailureKind, FailureSide};
@@ -132,6 +133,9 @@ pub struct RunResult {
     /// The WebSocket connections, in a run over such.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub websocket: Option<WebSockets>,
+    /// The datagrams, in a run over HTTP/3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub datagrams: Option<Datagrams>,
     /// The metrics and checks of a script of k6.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<ScriptResult>,

@@ -2,6 +2,7 @@
 
 mod bounds;
 
+use crate::datagrams::DatagramTally;
 use crate::error_times::ErrorTimes;
 use crate::idle_closes::IdleCloses;
 use crate::sessions::SessionsEnded;
@@ -70,6 +71,8 @@ pub struct Sample {
     pub streams: Option<Box<StreamTally>>,
     /// The counts of WebSocket connections, in a run over such.
     pub websocket: Option<Box<WebSocketTally>>,
+    /// The counts of datagrams, in a run over QUIC.
+    pub datagrams: DatagramTally,
     /// The number of bytes passed to the kernel.
     pub sent: u64,
     /// The number of bytes received.
@@ -147,6 +150,7 @@ impl Sample {
         if let Some(websocket) = &other.websocket {
             self.websocket.get_or_insert_default().add(websocket);
         }
+        self.datagrams.add(&other.datagrams);
         self.tls.add(&other.tls);
         self.full_handshakes += other.full_handshakes;
         self.resumed_handshakes += other.resumed_handshakes;
@@ -202,6 +206,7 @@ impl Sample {
             sessions: _,
             streams,
             websocket,
+            datagrams: _,
             unfinished: _,
             sent: _,
             received: _,
@@ -244,6 +249,7 @@ impl Sample {
             sessions: SessionsEnded::default(),
             streams: streams.map(|streams| Box::new(streams.cleared())),
             websocket: websocket.map(|websocket| Box::new(websocket.cleared())),
+            datagrams: DatagramTally::default(),
             unfinished: 0,
             sent: 0,
             received: 0,

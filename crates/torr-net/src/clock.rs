@@ -29,6 +29,12 @@ impl Clock {
         nanos(self.0.elapsed())
     }
 
+    /// Returns a time as this clock has it; 0 before the epoch.
+    #[inline]
+    pub fn time_of(&self, instant: Instant) -> Nanos {
+        nanos(instant.saturating_duration_since(self.0))
+    }
+
     /// Returns the time until the epoch, none after it.
     pub fn until_epoch(&self) -> Duration {
         self.0.saturating_duration_since(Instant::now())

@@ -13,6 +13,7 @@ compile_error!(
 pub mod address;
 pub mod backoff;
 pub mod clock;
+pub mod datagrams;
 mod defer;
 pub mod errors;
 pub mod file_limit;
@@ -21,6 +22,8 @@ pub mod local_ports;
 pub mod perf_counter;
 pub mod poller;
 pub mod prefetch;
+#[cfg(feature = "quic")]
+pub mod quic;
 pub mod shared_cells;
 pub mod slab;
 pub mod socket;

@@ -18,6 +18,8 @@ pub enum Interest {
     Shared,
     /// Readable, edge-triggered: one event when bytes arrive or the peer ends its side. For connections.
     Read,
+    /// Readable and writable, level-triggered: an event at each wait while the descriptor is either.
+    LevelReadWrite,
     /// Readable and writable, edge-triggered: also one event when a full send buffer has room again, or a connect ends.
     ReadWrite,
 }
@@ -27,6 +29,7 @@ impl Interest {
         use epoll::EventFlags as F;
         match self {
             Self::Level => F::IN,
+            Self::LevelReadWrite => F::IN | F::OUT,
             Self::Shared => F::IN | F::EXCLUSIVE,
             Self::Read => F::IN | F::RDHUP | F::ET,
             Self::ReadWrite => F::IN | F::OUT | F::RDHUP | F::ET,

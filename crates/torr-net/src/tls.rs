@@ -8,6 +8,8 @@ mod acceptor;
 mod client;
 mod explain;
 mod files;
+#[cfg(feature = "quic")]
+pub(crate) mod handshake;
 mod identities;
 mod key;
 mod provider;

@@ -21,5 +21,5 @@ pub fn protocol(part: &Http2Part, target: &Target, tls: Option<TlsSettings>) -> 
     let tls = if http2 { tls.map(by_http2) } else { tls };
     // A file that is of no use shows before the run.
     let tls = tls.map(|settings| settings.load()).transpose().map_err(PlanError::usage)?;
-    Ok(ProtocolConfig { http2, tls, grpc: None })
+    Ok(ProtocolConfig { http2, http3: false, tls, grpc: None })
 }

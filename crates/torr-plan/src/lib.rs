@@ -8,6 +8,7 @@ mod error;
 pub mod form;
 pub mod grpc;
 mod http2;
+mod http3;
 pub mod input;
 pub mod request;
 pub mod session;

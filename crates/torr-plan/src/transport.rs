@@ -1,6 +1,7 @@
 //! The way to the service: addresses, Unix sockets and proxies.
 
 use super::http2;
+use super::http3;
 use super::tls;
 use crate::error::PlanError;
 use ipnet::IpNet;
@@ -72,7 +73,10 @@ pub(crate) fn plan(
 
 fn protocol(part: &TransportPart, target: &Target) -> Result<ProtocolConfig, PlanError> {
     let tls = target.tls.then(|| tls::settings(&part.tls, target));
-    http2::protocol(&part.http2, target, tls)
+    match part.http3 {
+        true => http3::protocol(target, tls),
+        false => http2::protocol(&part.http2, target, tls),
+    }
 }
 
 /// Returns a server of sessions beside the plan's own, with the way there.

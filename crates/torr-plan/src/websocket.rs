@@ -4,7 +4,7 @@ use crate::error::PlanError;
 use torr_load::Load;
 
 /// The settings that mean something for HTTP only.
-const OF_HTTP: [&str; 16] = [
+const OF_HTTP: [&str; 17] = [
     "request",
     "head",
     "get",
@@ -18,6 +18,7 @@ const OF_HTTP: [&str; 16] = [
     "expect-header",
     "http2",
     "http2-prior-knowledge",
+    "http3",
     "streams",
     "sse",
     "tokens",

@@ -10,6 +10,7 @@ mod connect;
 mod connection;
 mod connector;
 mod coordinator;
+mod datagrams;
 mod finish;
 mod idle_close;
 mod in_flight;
@@ -26,6 +27,7 @@ mod slots;
 mod socket_sampler;
 mod streams;
 mod timeout;
+mod timers;
 mod unsent;
 mod unsent_bytes;
 mod wait;
@@ -53,6 +55,7 @@ use slots::{AfterWait, Slots};
 use socket_sampler::SocketSampler;
 use std::io;
 use std::ops::Range;
+use timers::Timers;
 use torr_gauge::FailureKind;
 use torr_net::timestamp::Timestamps;
 use torr_net::{Clock, Event, Nanos, socket};
@@ -105,6 +108,8 @@ pub(crate) struct Engine<'r, P: Protocol, A, C> {
     batch: Batch,
     recorder: Recorder,
     sockets: SocketSampler,
+    /// The timers of connections, where the protocol has some.
+    timers: Timers,
 }
 
 impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
@@ -160,6 +165,7 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
             batch: Batch::new(),
             recorder: Recorder::new(plan),
             sockets: SocketSampler::new(),
+            timers: Timers::default(),
         })
     }
 
@@ -186,9 +192,15 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
                 self.receive(batch);
                 self.read_arrivals();
                 self.begin_requests(now);
+                if P::DATAGRAMS {
+                    self.flush_batch(batch);
+                }
             }
             ready.clear();
             self.readiness.ready = ready;
+            if P::DATAGRAMS {
+                self.run_timers(now);
+            }
             P::add_tally(&mut self.protocol, &mut self.recorder.sample);
             self.release_deferred(now);
             if self.may_park {
@@ -216,13 +228,16 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
             if !readable {
                 continue;
             }
-            if !self.batch.has_room() {
+            if !self.batch.has_room(P::ROOM) {
                 self.read_arrivals();
             }
             let Some(connection) = current(&mut self.connections, token) else { continue };
             let Some(socket) = &connection.socket else { continue };
             let received = match &mut self.timestamps {
-                None => socket::recv(socket, self.batch.room()).map(|got| got.map(|len| (len, self.clock.now()))),
+                None => {
+                    let received = P::recv(&mut self.protocol, socket, self.batch.room());
+                    received.map(|got| got.map(|len| (len, self.clock.now())))
+                }
                 Some(timestamps) => timestamps.recv(socket, self.batch.room()),
             };
             match received {
@@ -237,6 +252,7 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
                     self.receive_failed(token.index(), failures::closed_unanswered);
                 }
                 Ok(None) => {}
+                Err(error) if P::DATAGRAMS => self.datagrams_refused(token.index(), &error),
                 Err(error) => {
                     self.receive_failed(token.index(), || failures::transfer(FailureKind::Read, &error));
                 }
@@ -259,7 +275,7 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
                 self.server_closed(index, at);
                 continue;
             }
-            self.recorder.received(bytes.len(), connection.requests.oldest());
+            self.recorder.received(bytes.len() - P::OVERHEAD, connection.requests.oldest());
             if self.may_park {
                 connection.cold.transferred.received += bytes.len() as u64;
             }

@@ -44,6 +44,17 @@ pub(crate) fn transfer(kind: FailureKind, error: &io::Error) -> Failure {
     Failure::new(kind, side, describe(error))
 }
 
+/// Why datagrams could not be sent or received on a connection that was ready for requests.
+pub(crate) fn datagrams(error: &io::Error) -> Failure {
+    match error.kind() {
+        ErrorKind::ConnectionRefused => {
+            let what = "the server does not listen on this UDP port any more";
+            Failure::new(FailureKind::Read, FailureSide::Server, what)
+        }
+        _ => transfer(FailureKind::Read, error),
+    }
+}
+
 /// Returns the failure of a malformed response.
 pub(crate) fn protocol(error: WireError) -> Failure {
     match error {

@@ -53,7 +53,7 @@ pub struct Plan {
     pub pace: Pace,
     /// Connections at a time, at least 1; in an open loop the most, opened as they are needed.
     pub connections: usize,
-    /// Slots of each connection, at least 1: the depth of HTTP/1.1 pipelining, or the streams of HTTP/2.
+    /// Slots of each connection, at least 1: the depth of HTTP/1.1 pipelining, or the streams of HTTP/2 and HTTP/3.
     pub depth: u16,
     /// Threads; more than connections are of no use and are not started.
     pub threads: usize,
@@ -113,10 +113,19 @@ pub enum Timestamps {
 pub struct ProtocolConfig {
     /// HTTP/2 instead of HTTP/1.1.
     pub http2: bool,
+    /// HTTP/3 instead of HTTP/1.1. It needs `tls`.
+    pub http3: bool,
     /// The settings of TLS; `None` without TLS.
     pub tls: Option<TlsConfig>,
     /// The method whose calls the requests are, where these are of gRPC. HTTP/2 carries them.
     pub grpc: Option<GrpcMethod>,
+}
+
+impl ProtocolConfig {
+    /// Whether a connection may have several requests in flight whose responses come in any order: HTTP/2 and HTTP/3.
+    pub fn multiplexes(&self) -> bool {
+        self.http2 || self.http3
+    }
 }
 
 /// A think time: the time between a response and the next request, drawn uniformly from a range.
@@ -144,7 +153,7 @@ impl Plan {
             further: Vec::new(),
             inspection: Inspection::default(),
             events: None,
-            protocol: ProtocolConfig { http2: false, tls: None, grpc: None },
+            protocol: ProtocolConfig { http2: false, http3: false, tls: None, grpc: None },
             tunnel: None,
             pace: Pace::closed(None),
             connections: 100,
@@ -246,13 +255,14 @@ impl Plan {
             Timestamps::Kernel => true,
             Timestamps::User => false,
         };
-        wanted && !self.all_addresses().any(|address| matches!(address, Address::Unix(_)))
+        // Those of datagrams are not read.
+        wanted && !self.protocol.http3 && !self.all_addresses().any(|address| matches!(address, Address::Unix(_)))
     }
 
     /// Whether responses may be read late: each has a time stamp of its own, and only its slot waits for it.
     pub(crate) fn can_read_late(&self) -> bool {
         let one_at_a_time =
-            self.depth == 1 && !self.protocol.http2 && self.work.users().is_none() && self.events.is_none();
+            self.depth == 1 && !self.protocol.multiplexes() && self.work.users().is_none() && self.events.is_none();
         self.uses_kernel_timestamps() && self.is_scheduled() && one_at_a_time
     }
 
@@ -265,8 +275,10 @@ impl Plan {
 
     /// Whether all that a connection ever sends leaves at once in one packet.
     pub(crate) fn sends_once(&self) -> bool {
-        let plain =
-            !self.work.is_websocket() && self.tunnel.is_none() && !self.protocol.http2 && self.protocol.tls.is_none();
+        let plain = !self.work.is_websocket()
+            && self.tunnel.is_none()
+            && !self.protocol.multiplexes()
+            && self.protocol.tls.is_none();
         let fits = self.work.requests().is_some_and(|requests| requests.largest_bytes() <= ONE_PACKET);
         plain && !self.keep_alive && fits
     }

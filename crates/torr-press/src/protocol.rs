@@ -4,6 +4,8 @@ pub(crate) mod by_alpn;
 pub(crate) mod either_tls;
 pub(crate) mod http1;
 pub(crate) mod http2;
+pub(crate) mod http3;
+mod message;
 pub(crate) mod tls;
 pub(crate) mod websocket;
 
@@ -12,11 +14,14 @@ use crate::response::failed::FailedResponseBuffer;
 use crate::response::kept::KeptResponse;
 use crate::work::source::Source;
 use crate::work::users::Message;
+use std::io;
 use std::num::NonZero;
+use std::os::fd::AsFd;
+use std::time::Instant;
 use torr_gauge::collector::FirstResponse;
 use torr_gauge::{Failure, Sample};
-use torr_net::Nanos;
 use torr_net::tls::NegotiatedTls;
+use torr_net::{Nanos, socket};
 use torr_wire::response::Response;
 
 /// The state of one connection's protocol. It sees bytes only: socket, clock and counters belong to the engine.
@@ -32,6 +37,13 @@ pub trait Protocol {
     const HAS_HANDSHAKES: bool = false;
     /// Whether [`Protocol::close`] may write the last bytes of a connection.
     const HAS_LAST_BYTES: bool = Self::HAS_HANDSHAKES;
+    /// Whether bytes are trains of datagrams (`torr_net::datagrams`), of a protocol that has timers: [`Protocol::flush`] is called also
+    /// where no request was started, and [`Protocol::time_out`] at [`Protocol::next_timeout`].
+    const DATAGRAMS: bool = false;
+    /// The least room for one receive, in bytes.
+    const ROOM: usize = 16 * 1024;
+    /// The number of bytes of each receive that no server has sent.
+    const OVERHEAD: usize = 0;
     /// State that all connections of a thread share, such as buffers.
     type ThreadState: Default;
 
@@ -186,6 +198,35 @@ pub trait Protocol {
 
     /// Writes the last bytes of a connection that was ready for requests, before it is closed by either side.
     fn close(&mut self, _thread: &mut Self::ThreadState, _out: &mut Vec<u8>) {}
+
+    /// Returns when [`Protocol::time_out`] is to be called, unless bytes arrive before; `None` if it need not be.
+    fn next_timeout(&mut self) -> Option<Instant> {
+        None
+    }
+
+    /// Does what is due. Events and bytes that follow from it are those of [`Protocol::receive`] and [`Protocol::flush`].
+    fn time_out(&mut self) {}
+
+    /// Adds what the connection has counted since the last call to the state of the thread.
+    fn settle(&mut self, _thread: &mut Self::ThreadState) {}
+
+    /// Sends bytes that the protocol has written, and returns the number of bytes that the socket took.
+    ///
+    /// # Errors
+    /// Returns the errors of [`socket::send`].
+    #[inline]
+    fn send(_thread: &mut Self::ThreadState, socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
+        socket::send(socket, bytes)
+    }
+
+    /// Receives bytes for the protocol. `Some(0)` is the end of the stream, `None` that no bytes are available.
+    ///
+    /// # Errors
+    /// Returns the errors of [`socket::recv`].
+    #[inline]
+    fn recv(_thread: &mut Self::ThreadState, socket: impl AsFd, room: &mut [u8]) -> io::Result<Option<usize>> {
+        socket::recv(socket, room)
+    }
 
     /// Adds what the protocol has counted since the last call to a sample.
     #[inline]

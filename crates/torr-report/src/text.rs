@@ -120,7 +120,7 @@ fn heading(run: &RunResult) -> String {
     };
     let deep = match (plan.depth, plan.protocol.as_str()) {
         (0 | 1, _) => String::new(),
-        (depth, "h2" | GRPC) => format!(" of {}", plural(depth.into(), "stream")),
+        (depth, "h2" | "h3" | GRPC) => format!(" of {}", plural(depth.into(), "stream")),
         (depth, _) => format!(", pipelined {depth} deep"),
     };
     let load = match &run.sessions {

@@ -1,5 +1,5 @@
-//! HTTP/1.1 messages on byte buffers, in both roles, without any I/O (RFC 9110, RFC 9112); and WebSocket's frames in the client's
-//! role (RFC 6455).
+//! HTTP/1.1 messages on byte buffers, in both roles, without any I/O (RFC 9110, RFC 9112); WebSocket's frames in the client's
+//! role (RFC 6455); HTTP/3's frames and field sections (RFC 9114, RFC 9204).
 //!
 //! A server parses requests with [`request::parse`] and writes responses with [`encode`]; a client writes requests with
 //! [`encode::request`] and reads responses with [`response::ResponseReader`]. Both decode bodies with [`body::BodyReader`].
@@ -16,6 +16,8 @@ pub mod encode;
 mod error;
 pub mod event_stream;
 mod fields;
+pub mod http3;
+pub mod huffman;
 pub mod percent;
 pub mod request;
 pub mod response;

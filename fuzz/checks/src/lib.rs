@@ -12,6 +12,7 @@ pub mod forwarded;
 pub mod front_arguments;
 pub mod hpack;
 pub mod http2_client;
+pub mod http3;
 pub mod hurl_file;
 pub mod imports;
 pub mod multipart;
@@ -25,7 +26,7 @@ pub mod tls_records;
 pub type Check = fn(&[u8]);
 
 /// All checks, by the names of their targets.
-pub const CHECKS: [(&str, Check); 19] = [
+pub const CHECKS: [(&str, Check); 20] = [
     ("request_head", request_head::check),
     ("response", response::check),
     ("body", body::check),
@@ -33,6 +34,7 @@ pub const CHECKS: [(&str, Check); 19] = [
     ("client_connection", client_connection::check),
     ("hpack", hpack::check),
     ("http2_client", http2_client::check),
+    ("http3", http3::check),
     ("tls_records", tls_records::check),
     ("proxy_header", proxy_header::check),
     ("forwarded", forwarded::check),

@@ -34,6 +34,7 @@ impl Bounded for Sample {
             sessions,
             streams,
             websocket,
+            datagrams,
             sent,
             received,
             body,
@@ -94,6 +95,8 @@ impl Bounded for Sample {
         sessions.bound(most)?;
         streams.as_mut().map_or(Ok(()), |streams| streams.bound(most))?;
         websocket.as_mut().map_or(Ok(()), |websocket| websocket.bound(most))?;
+        // A request may take several datagrams.
+        datagrams.bound(most_units(most))?;
         sockets.bound(most)
     }
 }

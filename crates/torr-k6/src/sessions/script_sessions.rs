@@ -190,7 +190,7 @@ impl ScriptSessions {
         Ok(Plan {
             further: ways.collect(),
             tunnel,
-            protocol: ProtocolConfig { http2: false, tls, grpc: None },
+            protocol: ProtocolConfig { http2: false, http3: false, tls, grpc: None },
             threads: cpus(),
             keep_alive: self.settings().no_connection_reuse != Some(true),
             timeout: TIMEOUT,

@@ -20,10 +20,12 @@ pub struct TransportPart {
     pub proxy: Option<String>,
     pub proxy_user: Option<String>,
     pub http2: Http2Part,
+    /// Whether HTTP/3 is spoken.
+    pub http3: bool,
     pub tls: TlsPart,
 }
 
-/// Whether HTTP/2 is spoken, and how.
+/// Whether HTTP/2 is spoken, and how, and the streams of HTTP/2 or HTTP/3.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Http2Part {
     pub http2: bool,

@@ -5,6 +5,21 @@ use crate::parts::transport::resolved;
 use crate::setting::{Fleet, Kind, Part, Reads, Secret, Setting, Times, setting};
 use crate::values::{depth, tls_max, tls_resumption};
 
+/// What HTTP/3 is not served with.
+const NOT_OVER_HTTP3: [&str; 12] = [
+    "http2",
+    "http2-prior-knowledge",
+    "unix-socket",
+    "proxy",
+    "pipeline",
+    "follow",
+    "script",
+    "sse",
+    "tokens",
+    "listen",
+    "timestamps",
+    "quick-ack",
+];
 const ASSERTS: &str = "use 'HTTP 200' and [Asserts] in the file instead";
 
 pub const ROWS: &[Setting] = &[
@@ -43,9 +58,15 @@ pub const ROWS: &[Setting] = &[
         .excludes(&["http2-prior-knowledge"]),
     setting(Part::Transport, "http2-prior-knowledge", Kind::Switch, switch!(transport.http2.http2_prior_knowledge))
         .help("Use HTTP/2 without negotiation, with or without TLS"),
+    setting(Part::Transport, "http3", Kind::Switch, switch!(transport.http3))
+        .help("Use HTTP/3 over QUIC, for requests to URLs")
+        .excludes(&NOT_OVER_HTTP3)
+        .not_for_sessions("HTTP/3 is for URLs")
+        .not_for_scripts("HTTP/3 is for URLs")
+        .fleet(Fleet::OneMachine),
     setting(Part::Transport, "streams", Kind::Number("N"), parsed!(transport.http2.streams, depth))
-        .help("Keep this many requests in flight on each HTTP/2 connection [default: 1]")
-        .needs(&[&["http2", "http2-prior-knowledge"]])
+        .help("Keep this many requests in flight on each HTTP/2 or HTTP/3 connection [default: 1]")
+        .needs(&[&["http2", "http2-prior-knowledge", "http3"]])
         .not_for_sessions("a virtual user has one request in flight"),
     setting(Part::Tls, "cacert", Kind::Path("FILE"), file!(transport.tls.cacert))
         .help("Trust the certificates in this PEM file instead of the system's")

@@ -118,7 +118,7 @@ impl TlsClient {
         }
         note_chain(records.certificates());
         if self.needs_alpn && records.protocol().is_none() {
-            return Err(self.no_protocol());
+            return Err(explain::no_protocol(&self.config.alpn_protocols));
         }
         Ok(())
     }
@@ -127,23 +127,11 @@ impl TlsClient {
     #[cold]
     fn explained(&self, error: TlsError) -> TlsError {
         match error {
-            TlsError::Alpn(_) => self.no_protocol(),
+            TlsError::Alpn(_) => explain::no_protocol(&self.config.alpn_protocols),
             // Before TLS 1.3 there is no alert of its own for a missing certificate.
             TlsError::Refused(_) if self.unmet_request.was_seen() => TlsError::Protocol(CERTIFICATE_REQUIRED.into()),
             error => error,
         }
-    }
-
-    /// Returns the error of a server that selects none of the offered protocols, with the flag that offers the other one.
-    fn no_protocol(&self) -> TlsError {
-        let offered = self.config.alpn_protocols.iter().map(|protocol| String::from_utf8_lossy(protocol));
-        let offered = offered.collect::<Vec<_>>().join(" or ");
-        let hint = match offered.as_str() {
-            "http/1.1" => ": use --http2",
-            "h2" => ": drop --http2",
-            _ => "",
-        };
-        TlsError::Alpn(format!("{offered}{hint}"))
     }
 
     /// Returns the protocol that the server has selected (ALPN).

@@ -49,6 +49,19 @@ pub(super) fn to_client(error: Error) -> TlsError {
     }
 }
 
+/// Returns the error of a server that selects none of the offered protocols, with the flag that offers another one.
+#[cold]
+pub(super) fn no_protocol(offered: &[Vec<u8>]) -> TlsError {
+    let offered = offered.iter().map(|protocol| String::from_utf8_lossy(protocol)).collect::<Vec<_>>().join(" or ");
+    let hint = match offered.as_str() {
+        "http/1.1" => ": use --http2",
+        "h2" => ": drop --http2",
+        "h3" => ": drop --http3",
+        _ => "",
+    };
+    TlsError::Alpn(format!("{offered}{hint}"))
+}
+
 /// Translates an error of a connection on the server's side.
 #[cold]
 pub(super) fn to_server(error: Error) -> TlsError {

@@ -88,19 +88,7 @@ impl<S: Side> Records<S> {
         if self.is_handshaking {
             return None;
         }
-        let common = self.side.common();
-        let version = match common.protocol_version() {
-            Some(rustls::ProtocolVersion::TLSv1_2) => "TLSv1.2",
-            _ => "TLSv1.3",
-        };
-        let cipher = common.negotiated_cipher_suite().map(|suite| format!("{:?}", suite.suite()));
-        Some(NegotiatedTls {
-            resumed: common.handshake_kind() == Some(HandshakeKind::Resumed),
-            version: version.into(),
-            cipher: cipher.unwrap_or_default(),
-            group: common.negotiated_key_exchange_group().map(|group| format!("{:?}", group.name())),
-            key: self.certificates().next().and_then(super::key::algorithm),
-        })
+        Some(parameters(self.side.common()))
     }
 
     /// Returns the peer's certificate chain in DER, its own certificate first.
@@ -244,6 +232,23 @@ impl<S: Side> Records<S> {
                 _ => return Err(TlsError::Protocol("cannot send in this state".into())),
             }
         }
+    }
+}
+
+/// Returns the parameters of a complete handshake.
+pub(super) fn parameters(common: &CommonState) -> NegotiatedTls {
+    let version = match common.protocol_version() {
+        Some(rustls::ProtocolVersion::TLSv1_2) => "TLSv1.2",
+        _ => "TLSv1.3",
+    };
+    let cipher = common.negotiated_cipher_suite().map(|suite| format!("{:?}", suite.suite()));
+    let own = common.peer_certificates().and_then(|chain| chain.first());
+    NegotiatedTls {
+        resumed: common.handshake_kind() == Some(HandshakeKind::Resumed),
+        version: version.into(),
+        cipher: cipher.unwrap_or_default(),
+        group: common.negotiated_key_exchange_group().map(|group| format!("{:?}", group.name())),
+        key: own.and_then(|own| super::key::algorithm(own.as_ref())),
     }
 }
 

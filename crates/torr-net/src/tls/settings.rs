@@ -242,13 +242,31 @@ pub struct TlsConfig {
 impl TlsConfig {
     /// Creates a client with a session store of its own.
     pub fn client(&self) -> TlsClient {
+        let config = Arc::new(self.with_own_sessions());
+        TlsClient::new(config, self.name.clone(), self.needs_alpn, Arc::clone(&self.unmet_request))
+    }
+
+    /// Returns the settings for `rustls` with a session store of their own.
+    pub(super) fn with_own_sessions(&self) -> ClientConfig {
         let mut config = self.config.clone();
         config.resumption = match self.resumption {
             Resumption::On => rustls::client::Resumption::store(Arc::new(Tickets::new(true))),
             Resumption::Full => rustls::client::Resumption::store(Arc::new(Tickets::new(false))),
             Resumption::Off => rustls::client::Resumption::disabled(),
         };
-        TlsClient::new(Arc::new(config), self.name.clone(), self.needs_alpn, Arc::clone(&self.unmet_request))
+        config
+    }
+
+    /// Returns the server's name.
+    #[cfg(feature = "quic")]
+    pub(super) fn name(&self) -> ServerName<'static> {
+        self.name.clone()
+    }
+
+    /// Returns the protocols to offer.
+    #[cfg(feature = "quic")]
+    pub(super) fn protocols(&self) -> &[Vec<u8>] {
+        &self.config.alpn_protocols
     }
 }
 

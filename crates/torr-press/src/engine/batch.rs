@@ -6,9 +6,8 @@ use torr_net::{Nanos, Token};
 
 /// The number of connections in a batch.
 pub(super) const BATCH: usize = 32;
-/// The size of the buffer for received bytes, and the least room for one receive.
+/// The size of the buffer for received bytes.
 const ARENA: usize = 256 * 1024;
-const MIN_ROOM: usize = 16 * 1024;
 /// The number of bytes after which no further request is written before all are sent.
 const MAX_OUT: usize = 1024 * 1024;
 
@@ -67,10 +66,10 @@ impl Batch {
         }
     }
 
-    /// Whether the arena has room for another receive.
+    /// Whether the arena has room for another receive, which needs this much.
     #[inline]
-    pub fn has_room(&self) -> bool {
-        self.arena.len() - self.used >= MIN_ROOM
+    pub fn has_room(&self, least: usize) -> bool {
+        self.arena.len() - self.used >= least
     }
 
     /// Returns the room for the next receive.

@@ -187,6 +187,10 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             self.recorder.closed();
         }
         connection.unwritten = connection.requests.len() as u16;
+        if P::DATAGRAMS {
+            connection.cold.timer = None;
+            connection.protocol.settle(&mut self.protocol);
+        }
         if socket.sending != Sending::Free {
             (connection.cold.unsent, connection.cold.send_failure) = (UnsentBytes::default(), None);
         }

@@ -33,10 +33,10 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             // has to wait for any further one.
             request.clock_pending = !cold.was_connected && self.plan.keep_alive;
         }
-        match self.connector.connect(&address) {
+        match self.connector.connect(&address, P::DATAGRAMS) {
             Ok(socket) => {
                 connection.connects(socket, &mut self.connector.opening);
-                if address.connects_at_once() {
+                if P::DATAGRAMS || address.connects_at_once() {
                     // It is connected already, and no event is needed to tell.
                     self.send_first_bytes(index);
                 } else {
@@ -65,6 +65,9 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         connection.protocol.open(&mut self.batch.out);
         let is_handshaking = connection.protocol.is_handshaking();
         self.batch.send_from(start, index, connection.generation);
+        if P::DATAGRAMS {
+            self.arm_timer(index);
+        }
         if !is_handshaking {
             self.write_requests(index, None);
         }
@@ -91,7 +94,9 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     pub(super) fn established(&mut self, index: usize) {
         let (now, destination) = (self.clock.now(), self.destination_of(index));
         let connection = &mut self.connections[index];
-        self.recorder.connected(now.saturating_sub(connection.cold.opened_at));
+        // Without a handshake of the kernel's there is nothing to wait for.
+        let took = (!P::DATAGRAMS).then(|| now.saturating_sub(connection.cold.opened_at));
+        self.recorder.connected(took);
         connection.cold.established_at = now;
         connection.cold.was_connected = true;
         if let Some(socket) = connection.socket.as_ref().filter(|_| self.plan.quick_ack) {
@@ -201,6 +206,12 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
 
     /// Registers a connection's socket for events.
     pub(super) fn register(&mut self, index: usize, interest: Interest) {
+        let interest = match interest {
+            // One receive takes one train, behind which others may have arrived.
+            Interest::Read if P::DATAGRAMS => Interest::Level,
+            Interest::ReadWrite if P::DATAGRAMS => Interest::LevelReadWrite,
+            interest => interest,
+        };
         if let Err(error) = self.readiness.register(&mut self.connections[index], index, interest) {
             self.fail_connection(index, failures::connect(&error));
         }

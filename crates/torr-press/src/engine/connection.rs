@@ -87,6 +87,8 @@ pub(super) struct Cold {
     pub next_address: usize,
     /// Whether a socket has been connected before.
     pub was_connected: bool,
+    /// The earliest timer that is set, where the protocol has timers.
+    pub timer: Option<Nanos>,
     /// Requests begun on this socket.
     pub begun: u64,
     /// The key of the latest request, for protocols that multiplex.

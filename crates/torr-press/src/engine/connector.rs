@@ -6,7 +6,7 @@ use crate::servers::sources::Sources;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
-use torr_net::{Address, socket, timestamp};
+use torr_net::{Address, datagrams, socket, timestamp};
 
 /// The addresses of one thread's connections.
 pub(super) struct Connector<'r> {
@@ -34,11 +34,16 @@ impl<'r> Connector<'r> {
         self.only.clone().unwrap_or_else(|| self.servers.address(destination, position))
     }
 
-    /// Begins to connect, from another source address where one has no port left.
-    pub fn connect(&mut self, address: &Address) -> io::Result<OwnedFd> {
+    /// Begins to connect, from another source address where one has no port left. `by_datagrams` opens a socket of UDP.
+    pub fn connect(&mut self, address: &Address, by_datagrams: bool) -> io::Result<OwnedFd> {
         let mut others = self.sources.len() - 1;
         loop {
-            match socket::connect(address, self.sources.next(), self.plan.sends_once()) {
+            let source = self.sources.next();
+            let opened = match address {
+                Address::Tcp(address) if by_datagrams => datagrams::connect(*address, source),
+                address => socket::connect(address, source, self.plan.sends_once()),
+            };
+            match opened {
                 Err(error) if error.kind() == io::ErrorKind::AddrNotAvailable && others > 0 => {
                     others -= 1;
                     self.sources.ran_short();

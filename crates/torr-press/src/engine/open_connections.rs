@@ -30,6 +30,10 @@ impl<P: Protocol> OpenConnections<P> {
             return;
         }
         let mut left = (0..self.connections.len()).filter(|&index| self.announce(index)).count();
+        if P::DATAGRAMS {
+            // A datagram that was sent is on its way, whatever happens to its socket.
+            return;
+        }
         let mut buffer = vec![0; BUFFER];
         let since = Instant::now();
         while let Some(patience) = PATIENCE.checked_sub(since.elapsed()).filter(|_| left > 0) {
@@ -54,7 +58,7 @@ impl<P: Protocol> OpenConnections<P> {
         let mut last = Vec::new();
         let is_announced = socket.is_some_and(|socket| {
             connection.protocol.close(&mut self.protocol, &mut last);
-            !last.is_empty() && socket::send(socket, &last).is_ok_and(|sent| sent == last.len())
+            !last.is_empty() && P::send(&mut self.protocol, socket, &last).is_ok_and(|sent| sent == last.len())
         });
         if !is_announced {
             connection.socket = None;

@@ -365,11 +365,13 @@ impl Recorder {
     }
 
     /// Records a connection that is established.
-    pub fn connected(&mut self, took: Nanos) {
+    pub fn connected(&mut self, took: Option<Nanos>) {
         self.open += 1;
         self.peak = self.peak.max(self.open);
         self.sample.opened += 1;
-        self.sample.connect.record(took);
+        if let Some(took) = took {
+            self.sample.connect.record(took);
+        }
     }
 
     /// Counts an established connection that is closed.

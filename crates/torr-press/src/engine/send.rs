@@ -55,6 +55,9 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             return self.fail_connection(index, failure);
         }
         self.batch.send_requests_from(start, (index as u32, connection.generation), requests, lag_from);
+        if P::DATAGRAMS {
+            self.arm_timer(index);
+        }
     }
 
     /// Sends all that has been written.
@@ -96,7 +99,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             }
             let bytes = &self.batch.out[send.bytes.clone()];
             let sent = match self.batch.content(&send) {
-                None => socket::send(socket, bytes),
+                None => P::send(&mut self.protocol, socket, bytes),
                 Some(content) => send_with(socket, bytes, content),
             };
             match sent {

@@ -78,13 +78,21 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             return;
         };
         connection.requests.start_clocks_of_sent(usize::from(connection.unwritten), || self.clock.now());
-        match connection.cold.unsent.send(socket) {
+        let sent = match P::DATAGRAMS {
+            true => connection.cold.unsent.send_by(|bytes| P::send(&mut self.protocol, socket, bytes)),
+            false => connection.cold.unsent.send(socket),
+        };
+        match sent {
             Ok(sent) => {
                 self.recorder.sample.sent += sent as u64;
                 connection.cold.transferred.sent += sent as u64;
                 connection.note_unsent();
                 if !connection.has_unsent() && connection.protocol.has_more() {
                     self.batch.with_more.push((index as u32, connection.generation));
+                }
+                if P::DATAGRAMS && !self.connections[index].has_unsent() {
+                    // A level-triggered poller would report a writable socket for ever.
+                    self.register(index, Interest::Read);
                 }
             }
             Err(error) => self.send_failed(index, &error),
@@ -134,6 +142,9 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     /// content that it does not read. So what it has sent is read first.
     #[cold]
     pub(super) fn send_failed(&mut self, index: usize, error: &io::Error) {
+        if P::DATAGRAMS {
+            return self.datagrams_refused(index, error);
+        }
         let connection = &mut self.connections[index];
         let Some(socket) = &mut connection.socket else { return };
         if socket.stage == Stage::Connecting {
@@ -159,7 +170,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         let connection = &self.connections[index];
         let has_bytes = self.batch.out.len() > start;
         if let Some(socket) = connection.socket.as_ref().filter(|socket| socket.sending == Sending::Free && has_bytes) {
-            let _ = socket::send(socket, &self.batch.out[start..]);
+            let _ = P::send(&mut self.protocol, socket, &self.batch.out[start..]);
         }
     }
 }

@@ -55,6 +55,25 @@ impl UnsentBytes {
         Ok(sent)
     }
 
+    /// Sends as much as `send` takes, which begins at a boundary of what was added, and returns the number of bytes.
+    ///
+    /// # Errors
+    /// Returns the errors of `send`.
+    pub fn send_by(&mut self, mut send: impl FnMut(&[u8]) -> io::Result<usize>) -> io::Result<usize> {
+        self.seal_copied();
+        let mut all = 0;
+        while let Some(piece) = self.pieces.front_mut() {
+            let sent = send(piece)?;
+            all += sent;
+            piece.advance(sent);
+            if !piece.is_empty() {
+                break;
+            }
+            self.pieces.pop_front();
+        }
+        Ok(all)
+    }
+
     fn seal_copied(&mut self) {
         if !self.copied.is_empty() {
             self.pieces.push_back(std::mem::take(&mut self.copied).into());
@@ -67,6 +86,25 @@ mod tests {
     use super::*;
     use std::io::Read;
     use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn what_a_send_of_trains_does_not_take_comes_first_the_next_time() {
+        let mut unsent = UnsentBytes::default();
+        unsent.copy(b"abcdef");
+        unsent.share(Bytes::from_static(b"ghi"));
+        let (mut sent, mut room) = (Vec::new(), 0);
+        for more in [2, 0, 5, 9] {
+            room += more;
+            let taken = unsent.send_by(|bytes| {
+                let len = bytes.len().min(room);
+                room -= len;
+                sent.extend_from_slice(&bytes[..len]);
+                Ok(len)
+            });
+            assert!(taken.is_ok_and(|taken| taken <= more));
+        }
+        assert!(sent == b"abcdefghi" && unsent.is_empty());
+    }
 
     #[test]
     fn bytes_leave_in_their_order_whatever_the_socket_takes_at_a_time() {

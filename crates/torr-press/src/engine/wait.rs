@@ -23,6 +23,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         } else {
             let next = self.deadline.min(self.next_sweep).min(self.recorder.next_time()).min(self.slots.next_time());
             let next = if self.may_park { next.min(self.next_wake()) } else { next };
+            let next = if P::DATAGRAMS { next.min(self.timers.next_time()) } else { next };
             next.saturating_sub(now)
         };
         let asleep_from = if timeout == 0 { now } else { self.clock.now() };

@@ -40,6 +40,7 @@ impl Plan {
                 () if self.work.is_websocket() => "websocket".into(),
                 () if self.protocol.grpc.is_some() => GRPC.into(),
                 () if self.protocol.http2 => "h2".into(),
+                () if self.protocol.http3 => "h3".into(),
                 () => "http/1.1".into(),
             },
             method: self.work.methods(),

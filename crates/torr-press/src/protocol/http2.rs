@@ -8,7 +8,6 @@ mod flow_control;
 mod frame;
 mod header_block;
 pub(crate) mod hpack;
-mod message;
 pub(super) mod packed;
 mod peer;
 mod receive;

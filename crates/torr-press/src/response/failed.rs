@@ -19,7 +19,7 @@ const STATUS: usize = 9;
 pub struct FailedResponseBuffer {
     /// The bytes of HTTP/1.1.
     raw: Vec<u8>,
-    /// The response of HTTP/2.
+    /// The response of HTTP/2 or HTTP/3.
     parts: Option<ParsedResponse>,
 }
 
@@ -31,6 +31,8 @@ pub(crate) struct ParsedResponse {
     pub content: Vec<u8>,
     /// Some of the content was not kept.
     pub cut: bool,
+    /// The version of HTTP, for those without a status line; empty for HTTP/2.
+    pub version: &'static str,
 }
 
 impl FailedResponseBuffer {
@@ -63,7 +65,7 @@ impl FailedResponseBuffer {
         self.raw.extend_from_slice(&piece[..piece.len().min(room)]);
     }
 
-    /// Takes a whole response of HTTP/2.
+    /// Takes a whole response of HTTP/2 or HTTP/3.
     pub(crate) fn set(&mut self, parts: ParsedResponse) {
         self.parts = Some(parts);
     }
@@ -74,7 +76,8 @@ impl FailedResponseBuffer {
             Some(parts) => {
                 let line = match GrpcStatus::of_count(parts.status) {
                     Some(status) => format!("gRPC status {} ({})", status.code(), status.name()),
-                    None => format!("HTTP/2 {}", parts.status),
+                    None if parts.version.is_empty() => format!("HTTP/2 {}", parts.status),
+                    None => format!("{} {}", parts.version, parts.status),
                 };
                 (line, parts)
             }

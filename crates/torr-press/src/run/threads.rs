@@ -11,6 +11,7 @@ use crate::protocol::by_alpn::ByAlpn;
 use crate::protocol::either_tls::EitherTls;
 use crate::protocol::http1::Http1;
 use crate::protocol::http2::Http2;
+use crate::protocol::http3::Http3;
 use crate::protocol::tls::OverTls;
 use crate::protocol::websocket::{Listener, Switching, WebSocket};
 use crate::request::Requests;
@@ -29,6 +30,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use torr_gauge::generator::{ThreadCost, ThreadMeter};
+use torr_net::quic::QuicClient;
 use torr_net::tls::{TlsClient, TlsConfig};
 use torr_net::{Clock, clock};
 
@@ -208,6 +210,12 @@ fn press(shared: &Shared, coordinator: &ThreadCoordinator<'_>) -> io::Result<End
                 press_over(shared, preparation, coordinator, &clients, matching)
             }
         };
+    }
+    if plan.protocol.http3 {
+        let tls = plan.protocol.tls.as_ref().ok_or_else(|| io::Error::other("HTTP/3 needs TLS"))?;
+        let client = QuicClient::new(tls).map_err(io::Error::other)?;
+        let http3 = |_| Http3::inspected_by(client.clone(), &plan.inspection, &plan.target);
+        return press_by(shared, preparation, coordinator, http3);
     }
     match &plan.work {
         _ if plan.protocol.http2 => press_among(shared, preparation, coordinator, &clients, http2),

@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn streams_go_with_kept_connections_only() {
         let streams = |keep_alive| {
-            let protocol = torr_press::ProtocolConfig { http2: true, tls: None, grpc: None };
+            let protocol = torr_press::ProtocolConfig { http2: true, http3: false, tls: None, grpc: None };
             let plan = Plan { protocol, depth: 4, keep_alive, ..plan() };
             let mut load = Load::default();
             load.set("streams", "8").expect("it is a setting");

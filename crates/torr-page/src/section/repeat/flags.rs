@@ -51,14 +51,18 @@ pub fn of(run: &Value) -> Vec<String> {
     }
     let depth = number(run, "plan.depth").filter(|depth| *depth > 1.0).map(|depth| depth.to_string());
     let is_http2 = text(run, "plan.protocol") == Some("h2");
+    let is_http3 = text(run, "plan.protocol") == Some("h3");
     let is_grpc = text(run, "plan.protocol") == Some("grpc");
-    add(if is_http2 || is_grpc { "--streams" } else { "--pipeline" }, depth);
+    add(if is_http2 || is_http3 || is_grpc { "--streams" } else { "--pipeline" }, depth);
     add("--requests-per-connection", plain("plan.requests_per_connection"));
     let method = text(run, "plan.method").filter(|method| *method != "GET" && !method.contains(',') && !is_grpc);
     add("-X", method.map(str::to_owned));
     if is_http2 {
         let is_secure = text(run, "target").is_some_and(|target| target.starts_with("https:"));
         words.push(if is_secure { "--http2" } else { "--http2-prior-knowledge" }.into());
+    }
+    if is_http3 {
+        words.push("--http3".into());
     }
     if field(run, "plan.keep_alive") == Some(&Value::Bool(false)) {
         words.push("--no-keepalive".into());

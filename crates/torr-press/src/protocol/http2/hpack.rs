@@ -2,12 +2,12 @@
 
 mod decode;
 mod encode;
-mod huffman;
 mod statics;
 mod table;
 
 pub use decode::Decoder;
 pub use encode::{Encoder, Seeding};
+use torr_wire::huffman::InvalidHuffman;
 
 /// The size that both sides' tables have from the start.
 pub const TABLE: usize = 4096;
@@ -44,5 +44,11 @@ impl HpackError {
             Self::Resize => "HPACK: invalid table size update",
             Self::TooLarge => "the header section is larger than 64 KiB",
         }
+    }
+}
+
+impl From<InvalidHuffman> for HpackError {
+    fn from(InvalidHuffman: InvalidHuffman) -> Self {
+        Self::Huffman
     }
 }

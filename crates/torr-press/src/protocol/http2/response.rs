@@ -2,9 +2,9 @@
 
 use super::error::{self, Broken, Code};
 use super::frame::{self, Head, flag, kind};
-use super::message::Message;
 use super::{Http2, WINDOW};
 use crate::failures;
+use crate::protocol::message::Message;
 use crate::protocol::{ProtocolEvent, ReceivedResponse};
 use crate::response::failed::ParsedResponse;
 use crate::response::grpc::GrpcFields;

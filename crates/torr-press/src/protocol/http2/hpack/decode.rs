@@ -1,7 +1,8 @@
 //! Unpacks heads.
 
 use super::table::Table;
-use super::{HpackError, MOST, OVERHEAD, TABLE, huffman};
+use super::{HpackError, MOST, OVERHEAD, TABLE};
+use torr_wire::huffman;
 
 /// One connection's unpacking.
 #[derive(Debug, Default)]
@@ -104,7 +105,7 @@ fn string(block: &mut &[u8], out: &mut Vec<u8>) -> Result<(), HpackError> {
     let (string, rest) = block.split_at_checked(length).ok_or(HpackError::Truncated)?;
     *block = rest;
     if is_huffman {
-        return huffman::decode(string, out);
+        return Ok(huffman::decode(string, out)?);
     }
     out.extend_from_slice(string);
     Ok(())

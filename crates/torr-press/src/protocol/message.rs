@@ -1,4 +1,4 @@
-//! The fields of a header section by which a response is read (RFC 9113, section 8).
+//! The fields of a header section by which a response of HTTP/2 or HTTP/3 is read (RFC 9113, section 8; RFC 9114, section 4).
 
 use crate::response::events::is_event_stream;
 
@@ -62,14 +62,14 @@ impl Message {
             }
             b"content-type" => self.is_event_stream = is_event_stream(value),
             b"connection" | b"keep-alive" | b"proxy-connection" | b"transfer-encoding" | b"upgrade" => {
-                self.is_wrong("header field that HTTP/2 forbids");
+                self.is_wrong("header field of a connection of HTTP/1.1");
             }
             _ => {}
         }
     }
 }
 
-/// The bytes of a field name in HTTP/2: those of a token, in lower case (RFC 9113, section 8.2.1).
+/// The bytes of a field name in HTTP/2 and HTTP/3: those of a token, in lower case (RFC 9113, section 8.2.1).
 static NAME: [bool; 256] = {
     let mut name = [false; 256];
     let mut at = 0;

@@ -1,6 +1,11 @@
-//! The Huffman code of strings in heads (RFC 7541, appendix B).
+//! The Huffman code of strings in compressed header sections (RFC 7541, appendix B), which HPACK and QPACK share.
 
-use super::HpackError;
+use thiserror::Error;
+
+/// A string that is not valid in the Huffman code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("invalid Huffman code")]
+pub struct InvalidHuffman;
 
 /// The end of a string, which must not stand in one.
 const EOS: u16 = 256;
@@ -73,12 +78,12 @@ impl Code {
     }
 }
 
-/// Appends what is encoded.
+/// Appends the decoded string to `out`, which has at most 8 bytes for 5 of the encoded ones.
 ///
 /// # Errors
-/// [`HpackError::Huffman`] if the end is not filled up with ones, and less than a byte of them.
+/// [`InvalidHuffman`] if the end is not filled up with ones, less than a byte of them, or the string has the code of its end.
 #[inline]
-pub fn decode(mut encoded: &[u8], out: &mut Vec<u8>) -> Result<(), HpackError> {
+pub fn decode(mut encoded: &[u8], out: &mut Vec<u8>) -> Result<(), InvalidHuffman> {
     // The next bits, from the top.
     let (mut next, mut count) = (0u64, 0u32);
     loop {
@@ -103,10 +108,10 @@ pub fn decode(mut encoded: &[u8], out: &mut Vec<u8>) -> Result<(), HpackError> {
         };
         if length > count {
             let ones = count < 8 && next >> (64 - count) == (1 << count) - 1;
-            return if ones { Ok(()) } else { Err(HpackError::Huffman) };
+            return if ones { Ok(()) } else { Err(InvalidHuffman) };
         }
         if symbol == EOS {
-            return Err(HpackError::Huffman);
+            return Err(InvalidHuffman);
         }
         out.push(symbol as u8);
         (next, count) = (next << length, count - length);
@@ -117,7 +122,7 @@ pub fn decode(mut encoded: &[u8], out: &mut Vec<u8>) -> Result<(), HpackError> {
 mod tests {
     use super::*;
 
-    fn decoded(encoded: &[u8]) -> Result<Vec<u8>, HpackError> {
+    fn decoded(encoded: &[u8]) -> Result<Vec<u8>, InvalidHuffman> {
         let mut out = Vec::new();
         decode(encoded, &mut out).map(|()| out)
     }
@@ -166,7 +171,7 @@ mod tests {
     fn bad_ends() {
         // The end of a string spelt out, a whole byte of filling, filling of zeros, a code that is cut off.
         for bad in [&b"\xff\xff\xff\xff"[..], b"\x64\x0e\xff\xff", b"\xff", b"\x00\x00", b"\xff\xc0", b"\xfe"] {
-            assert_eq!(decoded(bad), Err(HpackError::Huffman), "{bad:x?}");
+            assert_eq!(decoded(bad), Err(InvalidHuffman), "{bad:x?}");
         }
     }
 }

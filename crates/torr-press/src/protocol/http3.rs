@@ -1,0 +1,308 @@
+//! HTTP/3 on one connection of QUIC, as a client (RFC 9114): several requests at a time, each on a stream of its own.
+//!
+//! Datagrams in, datagrams out. `torr_net::quic` makes streams of them, `torr_wire::http3` frames and fields; `response` makes
+//! responses of those, `server_streams` reads the server's own.
+
+mod buffers;
+mod encoded;
+mod error;
+mod peer;
+mod request;
+mod response;
+mod server_streams;
+mod stream;
+
+use crate::protocol::{InFlight, Protocol, ProtocolEvent};
+use crate::response::failed::ParsedResponse;
+use crate::response::inspect::Inspection;
+use crate::servers::target::Target;
+use crate::work::source::Source;
+pub use buffers::Http3Buffers;
+use bytes::Bytes;
+use peer::Peer;
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::AsFd;
+use std::time::Instant;
+use stream::Streams;
+use torr_gauge::{Failure, Sample};
+use torr_net::quic::{QuicClient, QuicConnection, QuicError, QuicEvent, StreamId};
+use torr_net::tls::NegotiatedTls;
+use torr_net::{Nanos, datagrams};
+use torr_wire::http3::{ErrorCode, Http3Error, write_control_stream};
+
+/// HTTP/3: responses arrive in any order, each on its request's stream.
+#[derive(Debug)]
+pub(crate) struct Http3<'p> {
+    client: QuicClient,
+    inspection: Option<(&'p Inspection, &'p Target)>,
+    /// The connection; `None` before the first one.
+    quic: Option<QuicConnection>,
+    /// Whether the handshake is complete.
+    is_ready: bool,
+    /// The stream of the next request, if the server allows another one.
+    next: Option<StreamId>,
+    streams: Streams<'p>,
+    peer: Peer,
+    /// Events that have not been returned yet.
+    events: VecDeque<ProtocolEvent>,
+    /// Whether no further request can be started.
+    is_leaving: bool,
+    /// The end of the connection, if it has ended.
+    end: Option<End>,
+    /// The number of open streams at which the server rejected another request.
+    rejected_at: usize,
+    /// Whether this connection has brought a response, and how many before it have not.
+    has_responded: bool,
+    fruitless: u32,
+    /// Whether a failed response is to be kept, and the first one that was complete.
+    gathers: bool,
+    failed: Option<Box<ParsedResponse>>,
+    /// The packets of the connection that have been counted.
+    counted: (u64, u64),
+}
+
+/// The end of a connection.
+#[derive(Debug)]
+enum End {
+    /// As the protocol has it. Requests in flight have no response.
+    Clean,
+    /// The connection has failed, and so have the requests in flight.
+    Failed(Failure),
+}
+
+impl<'p> Http3<'p> {
+    /// Returns the protocol of a connection whose responses are inspected. Redirects are not followed.
+    pub fn inspected_by(client: QuicClient, inspection: &'p Inspection, target: &'p Target) -> Self {
+        Self::new(client, inspection.is_needed().then_some((inspection, target)))
+    }
+
+    fn new(client: QuicClient, inspection: Option<(&'p Inspection, &'p Target)>) -> Self {
+        Self {
+            client,
+            inspection,
+            quic: None,
+            is_ready: false,
+            next: None,
+            streams: Streams::default(),
+            peer: Peer::default(),
+            events: VecDeque::new(),
+            is_leaving: false,
+            end: None,
+            rejected_at: usize::MAX,
+            has_responded: true,
+            fruitless: 0,
+            gathers: false,
+            failed: None,
+            counted: (0, 0),
+        }
+    }
+
+    /// Handles all events of the connection.
+    fn handle_events(&mut self, buffers: &mut Http3Buffers, at: Nanos) -> Result<(), Http3Error> {
+        while let Some(event) = self.quic.as_mut().and_then(QuicConnection::next_event) {
+            match event {
+                QuicEvent::Connected => self.begin(),
+                QuicEvent::Opened => {
+                    while let Some(stream) = self.quic.as_mut().and_then(QuicConnection::accept) {
+                        self.peer.add(stream);
+                        self.read_peer(stream, buffers)?;
+                    }
+                }
+                QuicEvent::Readable(stream) if self.peer.has(stream) => self.read_peer(stream, buffers)?,
+                QuicEvent::Readable(stream) => self.read_response(stream, buffers, at)?,
+                QuicEvent::Writable(stream) => self.go_on_uploading(stream),
+                QuicEvent::Stopped(stream, _) => self.streams.stop_upload(stream),
+                QuicEvent::Lost(error) => self.lost(error),
+            }
+        }
+        if self.is_ready && self.next.is_none() {
+            self.next = self.quic.as_mut().and_then(QuicConnection::open);
+        }
+        Ok(())
+    }
+
+    /// Opens this side's control stream, once the handshake is complete.
+    fn begin(&mut self) {
+        self.is_ready = true;
+        let Some(quic) = &mut self.quic else { return };
+        let mut settings = Vec::new();
+        write_control_stream(&mut settings);
+        match quic.open_unidirectional() {
+            // What does not fit the windows of a server is never sent: the settings are a few bytes.
+            Some(control) => drop(quic.write(control, &mut Bytes::from(settings))),
+            None => self.end = Some(End::Failed(error::no_control_stream())),
+        }
+    }
+
+    fn lost(&mut self, error: QuicError) {
+        self.is_leaving = true;
+        let is_clean = match &error {
+            QuicError::Application(code) => *code == ErrorCode::NO_ERROR.0,
+            // Without a request in flight this is the server's right.
+            QuicError::TimedOut | QuicError::Reset => self.streams.is_empty(),
+            _ => false,
+        };
+        self.end = Some(match is_clean && self.is_ready {
+            true => End::Clean,
+            false => End::Failed(error::lost(error, self.is_ready)),
+        });
+    }
+
+    /// Ends a connection whose server violates the protocol.
+    #[cold]
+    fn break_off(&mut self, error: Http3Error, buffers: &mut Http3Buffers, out: &mut Vec<u8>) -> Failure {
+        if let Some(quic) = &mut self.quic {
+            quic.close(error.code.0);
+            quic.write_datagrams(&mut buffers.room, out);
+        }
+        error::malformed(error.what)
+    }
+}
+
+impl Protocol for Http3<'_> {
+    const BUFFERS_EVENTS: bool = true;
+    const MULTIPLEXES: bool = true;
+    const STREAMS: bool = false;
+    const DATAGRAMS: bool = true;
+    const HAS_LAST_BYTES: bool = true;
+    const ROOM: usize = datagrams::ROOM;
+    const OVERHEAD: usize = datagrams::HEADER;
+    type ThreadState = Http3Buffers;
+
+    fn open(&mut self, out: &mut Vec<u8>) {
+        let fruitless = if self.has_responded { 0 } else { self.fruitless + 1 };
+        let fresh = Self::new(self.client.clone(), self.inspection);
+        *self = Self { fruitless, has_responded: false, ..fresh };
+        match self.client.connect() {
+            Ok(mut quic) => {
+                quic.write_datagrams(&mut Vec::new(), out);
+                self.quic = Some(quic);
+            }
+            Err(error) => self.end = Some(End::Failed(crate::failures::tls(error))),
+        }
+    }
+
+    fn is_handshaking(&self) -> bool {
+        !self.is_ready
+    }
+
+    fn secured(&self) -> Option<NegotiatedTls> {
+        self.quic.as_ref()?.negotiated()
+    }
+
+    #[inline]
+    fn has_room(&self) -> bool {
+        !self.is_leaving && self.next.is_some() && self.streams.len() < self.rejected_at
+    }
+
+    fn start(&mut self, buffers: &mut Http3Buffers, key: u32, source: &mut Source<'_>, _out: &mut Vec<u8>) -> bool {
+        self.start_request(buffers, key, source)
+    }
+
+    fn flush(&mut self, buffers: &mut Http3Buffers, out: &mut Vec<u8>) -> Result<(), Failure> {
+        if let Some(quic) = &mut self.quic {
+            quic.write_datagrams(&mut buffers.room, out);
+        }
+        Ok(())
+    }
+
+    fn receive(
+        &mut self,
+        buffers: &mut Http3Buffers,
+        input: &mut [u8],
+        at: Nanos,
+        in_flight: InFlight<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(usize, Option<ProtocolEvent>), Failure> {
+        self.gathers = in_flight.failed_response.is_some();
+        if !input.is_empty()
+            && let Some(quic) = &mut self.quic
+        {
+            quic.receive(input, &mut buffers.room);
+        }
+        if self.events.is_empty() && self.end.is_none() {
+            self.handle_events(buffers, at).map_err(|error| self.break_off(error, buffers, out))?;
+        }
+        if let (Some(gather), Some(failed)) = (in_flight.failed_response, self.failed.take()) {
+            gather.set(*failed);
+        }
+        if let Some(event) = self.events.pop_front() {
+            return Ok((input.len(), Some(event)));
+        }
+        match &self.end {
+            Some(End::Failed(failure)) => Err(failure.clone()),
+            _ => Ok((input.len(), None)),
+        }
+    }
+
+    fn server_closed(&mut self) -> Result<Option<ProtocolEvent>, Failure> {
+        match self.end.take() {
+            Some(End::Failed(failure)) => Err(failure),
+            _ => Ok(None),
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.end.is_some()
+    }
+
+    fn is_draining(&self) -> bool {
+        self.is_leaving
+    }
+
+    fn discard_in_flight(&mut self) {
+        self.streams.clear();
+    }
+
+    fn close(&mut self, buffers: &mut Http3Buffers, out: &mut Vec<u8>) {
+        if let Some(quic) = &mut self.quic {
+            quic.close(ErrorCode::NO_ERROR.0);
+            quic.write_datagrams(&mut buffers.room, out);
+        }
+    }
+
+    fn cancel(&mut self, buffers: &mut Http3Buffers, key: u32, out: &mut Vec<u8>) -> bool {
+        let Some(at) = self.streams.find_key(key) else { return false };
+        // A connection that no further request can use is better closed.
+        if self.is_leaving && self.streams.len() == 1 {
+            return false;
+        }
+        self.give_up(at, ErrorCode::REQUEST_CANCELLED);
+        self.flush(buffers, out).is_ok()
+    }
+
+    fn next_timeout(&mut self) -> Option<Instant> {
+        match self.end {
+            Some(_) => None,
+            None => self.quic.as_mut()?.timeout(),
+        }
+    }
+
+    fn time_out(&mut self) {
+        if let Some(quic) = &mut self.quic {
+            quic.time_out();
+        }
+    }
+
+    fn settle(&mut self, buffers: &mut Http3Buffers) {
+        if let Some(quic) = &self.quic {
+            let packets = quic.packets();
+            buffers.count_packets(self.counted, packets);
+            self.counted = packets;
+        }
+    }
+
+    fn send(buffers: &mut Http3Buffers, socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
+        buffers.send(socket, bytes)
+    }
+
+    fn recv(buffers: &mut Http3Buffers, socket: impl AsFd, room: &mut [u8]) -> io::Result<Option<usize>> {
+        datagrams::recv(socket, room, &mut buffers.counts)
+    }
+
+    #[inline]
+    fn add_tally(buffers: &mut Http3Buffers, sample: &mut Sample) {
+        buffers.add_tally(sample);
+    }
+}

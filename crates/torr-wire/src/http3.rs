@@ -1,0 +1,25 @@
+//! HTTP/3 in the client's role, as far as it is bytes: frames, settings, streams and field sections (RFC 9114, RFC 9204).
+//!
+//! The streams are those of QUIC, which delivers the bytes of each in order. [`ControlStream`] reads the server's control
+//! stream, [`ResponseStream`] a response, [`qpack`] the field sections in it. All lengths are bounded where they are read, but
+//! those of content, which is handed on in pieces.
+
+mod control;
+mod error;
+mod frame;
+pub mod qpack;
+mod response;
+mod settings;
+mod stream;
+pub mod varint;
+
+pub use control::{ControlEvent, ControlStream};
+pub use error::{ErrorCode, Http3Error};
+pub use frame::{FrameReader, Piece, kind, write_header};
+pub use response::{ResponsePiece, ResponseStream};
+pub use settings::{Settings, write_control_stream};
+pub use stream::{OtherStream, StreamType, UnidirectionalStream};
+
+/// The largest field section that is read, in bytes, counted as in a dynamic table: with 32 bytes for each field. The encoded
+/// form has the same limit.
+pub const LARGEST_SECTION: usize = 64 * 1024;

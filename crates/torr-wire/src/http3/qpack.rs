@@ -1,0 +1,12 @@
+//! Field sections as HTTP/3 encodes them (QPACK, RFC 9204), with the static table and literals only: both sides are to have no
+//! dynamic table, so that no section waits for another stream.
+
+mod decode;
+mod encode;
+mod statics;
+
+pub use decode::{QpackError, decode};
+pub use encode::encode;
+
+/// The size in bytes of a field beside its name and value, by which sections are limited (RFC 9114, section 4.2.2).
+const OVERHEAD: usize = 32;

@@ -1,0 +1,211 @@
+//! The decoding of field sections (RFC 9204, section 4.5).
+
+use super::OVERHEAD;
+use super::statics::STATICS;
+use crate::http3::LARGEST_SECTION;
+use crate::http3::error::{ErrorCode, Http3Error};
+use crate::huffman::{self, InvalidHuffman};
+use thiserror::Error;
+
+/// The defect of an encoded field section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum QpackError {
+    /// The section ends within a field.
+    #[error("QPACK: the field section is incomplete")]
+    Truncated,
+    /// A number is larger than any that means something.
+    #[error("QPACK: integer too large")]
+    Number,
+    /// An index beyond the static table.
+    #[error("QPACK: invalid table index")]
+    Index,
+    /// A reference to the dynamic table, which has no room.
+    #[error("QPACK: reference to a dynamic table that has no room")]
+    Dynamic,
+    /// A string that is not valid in the Huffman code.
+    #[error("QPACK: invalid Huffman code")]
+    Huffman,
+    /// A section above the limit.
+    #[error("the header section is larger than 64 KiB")]
+    TooLarge,
+}
+
+impl From<InvalidHuffman> for QpackError {
+    fn from(InvalidHuffman: InvalidHuffman) -> Self {
+        Self::Huffman
+    }
+}
+
+impl From<QpackError> for Http3Error {
+    fn from(error: QpackError) -> Self {
+        let (code, what) = match error {
+            QpackError::TooLarge => (ErrorCode::EXCESSIVE_LOAD, "the header section is larger than 64 KiB"),
+            QpackError::Truncated => (ErrorCode::QPACK_DECOMPRESSION_FAILED, "QPACK: the field section is incomplete"),
+            QpackError::Number => (ErrorCode::QPACK_DECOMPRESSION_FAILED, "QPACK: integer too large"),
+            QpackError::Index => (ErrorCode::QPACK_DECOMPRESSION_FAILED, "QPACK: invalid table index"),
+            QpackError::Dynamic => {
+                (ErrorCode::QPACK_DECOMPRESSION_FAILED, "QPACK: reference to a dynamic table that has no room")
+            }
+            QpackError::Huffman => (ErrorCode::QPACK_DECOMPRESSION_FAILED, "QPACK: invalid Huffman code"),
+        };
+        Self { code, what }
+    }
+}
+
+/// Gives the names and values of a section to `field`, one after another. `room` is memory for strings, whose content does not
+/// matter.
+///
+/// # Errors
+/// [`QpackError`]; fields before the defect have been given.
+#[inline]
+pub fn decode(mut section: &[u8], room: &mut Vec<u8>, mut field: impl FnMut(&[u8], &[u8])) -> Result<(), QpackError> {
+    // The section was encoded without the dynamic table if it requires no insertion. The base does not matter then.
+    if number(&mut section, 8)? != 0 {
+        return Err(QpackError::Dynamic);
+    }
+    number(&mut section, 7)?;
+    let mut size = 0;
+    while let Some(&first) = section.first() {
+        room.clear();
+        if first & 0x80 != 0 {
+            let (name, value) = indexed(&mut section, first & 0x40 != 0, 6)?;
+            count(&mut size, name.len() + value.len())?;
+            field(name.as_bytes(), value.as_bytes());
+        } else if first & 0x40 != 0 {
+            let (name, _) = indexed(&mut section, first & 0x10 != 0, 4)?;
+            string(&mut section, 7, room)?;
+            count(&mut size, name.len() + room.len())?;
+            field(name.as_bytes(), room);
+        } else if first & 0x20 != 0 {
+            string(&mut section, 3, room)?;
+            let name = room.len();
+            string(&mut section, 7, room)?;
+            count(&mut size, room.len())?;
+            let (name, value) = room.split_at(name);
+            field(name, value);
+        } else {
+            // Both forms that are left count from the base of the dynamic table.
+            return Err(QpackError::Dynamic);
+        }
+    }
+    Ok(())
+}
+
+fn count(size: &mut usize, field: usize) -> Result<(), QpackError> {
+    *size += field + OVERHEAD;
+    if *size > LARGEST_SECTION { Err(QpackError::TooLarge) } else { Ok(()) }
+}
+
+#[inline]
+fn indexed(section: &mut &[u8], is_static: bool, prefix: u32) -> Result<(&'static str, &'static str), QpackError> {
+    let index = number(section, prefix)?;
+    if !is_static {
+        return Err(QpackError::Dynamic);
+    }
+    STATICS.get(index).copied().ok_or(QpackError::Index)
+}
+
+/// Takes a number whose first bits stand in the lower `prefix` bits of the first byte (RFC 7541, section 5.1).
+#[inline]
+fn number(section: &mut &[u8], prefix: u32) -> Result<usize, QpackError> {
+    let (&first, rest) = section.split_first().ok_or(QpackError::Truncated)?;
+    *section = rest;
+    let most = (1 << prefix) - 1;
+    match usize::from(first) & most {
+        number if number == most => long_number(section, number),
+        number => Ok(number),
+    }
+}
+
+fn long_number(section: &mut &[u8], mut number: usize) -> Result<usize, QpackError> {
+    // Nothing that is not refused anyway takes more than 4 bytes.
+    for shift in [0, 7, 14, 21] {
+        let (&byte, rest) = section.split_first().ok_or(QpackError::Truncated)?;
+        *section = rest;
+        number += usize::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Ok(number);
+        }
+    }
+    Err(QpackError::Number)
+}
+
+/// Takes a string whose length has a prefix of so many bits, behind the bit that tells of the Huffman code, and appends it to `out`.
+#[inline]
+fn string(section: &mut &[u8], prefix: u32, out: &mut Vec<u8>) -> Result<(), QpackError> {
+    let is_huffman = section.first().is_some_and(|first| first >> prefix & 1 == 1);
+    let length = number(section, prefix)?;
+    let (string, rest) = section.split_at_checked(length).ok_or(QpackError::Truncated)?;
+    *section = rest;
+    if is_huffman {
+        return Ok(huffman::decode(string, out)?);
+    }
+    out.extend_from_slice(string);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn fields(section: &[u8]) -> Result<String, QpackError> {
+        let mut fields = String::new();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        decode(section, &mut Vec::new(), |name, value| fields += &format!("{}={}\n", text(name), text(value)))?;
+        Ok(fields)
+    }
+
+    #[test]
+    fn all_forms_without_a_dynamic_table() {
+        // RFC 9204, appendix B.1.
+        assert_eq!(fields(b"\x00\x00\x51\x0b/index.html").as_deref(), Ok(":path=/index.html\n"));
+        assert_eq!(fields(b"\x00\x00\xd9").as_deref(), Ok(":status=200\n"));
+        assert_eq!(fields(b"\x00\x00\xff\x23").as_deref(), Ok("x-frame-options=sameorigin\n"));
+        assert_eq!(fields(b"\x00\x00\x23abc\x02de").as_deref(), Ok("abc=de\n"));
+        assert_eq!(fields(b"\x00\x00\x27\x00abcdefg\x00").as_deref(), Ok("abcdefg=\n"));
+        // A name and a value in the Huffman code, and one that is never to be indexed.
+        let huffman = b"\x00\x00\x3a\x2f\x91\x82\x64\x02";
+        assert_eq!(fields(huffman), Err(QpackError::Huffman), "not filled up with ones");
+        assert_eq!(fields(b"\x00\x00\x5f\x09\x82\x64\x02").as_deref(), Ok(":status=302\n"));
+        assert_eq!(fields(b"\x00\x00\x7f\x09\x82\x64\x02").as_deref(), Ok(":status=302\n"));
+        assert_eq!(fields(b"\x00\xc5").as_deref(), Ok(""), "the base does not matter");
+    }
+
+    #[test]
+    fn defects_of_sections() {
+        let long = [b"\x00\x00\x21x\x7f\x80\x80\x04".as_slice(), &vec![b'y'; 70_000]].concat();
+        let many = [b"\x00\x00".as_slice(), &[0xd9; 2000]].concat();
+        for (section, error) in [
+            (&b""[..], QpackError::Truncated),
+            (b"\x00", QpackError::Truncated),
+            (b"\x01\x00\xd9", QpackError::Dynamic),
+            (b"\x00\x00\x80", QpackError::Dynamic),
+            (b"\x00\x00\x40\x00", QpackError::Dynamic),
+            (b"\x00\x00\x10", QpackError::Dynamic),
+            (b"\x00\x00\x00\x00", QpackError::Dynamic),
+            (b"\x00\x00\xff\x24", QpackError::Index),
+            (b"\x00\x00\xff\xff\xff\xff\xff\xff", QpackError::Number),
+            (b"\x00\x00\x51\x0b/index", QpackError::Truncated),
+            (b"\x00\x00\x21", QpackError::Truncated),
+            (b"\x00\x00\x21x", QpackError::Truncated),
+            (b"\x00\x00\x51\x81\xff", QpackError::Huffman),
+            (&long, QpackError::TooLarge),
+            (&many, QpackError::TooLarge),
+        ] {
+            assert_eq!(fields(section), Err(error), "{:?}", &section[..section.len().min(9)]);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_bytes_come_sections_have_a_limit(mut section in prop::collection::vec(any::<u8>(), 0..400)) {
+            if section.len() > 1 {
+                (section[0], section[1]) = (0, 0);
+            }
+            let mut size = 0;
+            let _ = decode(&section, &mut Vec::new(), |name, value| size += name.len() + value.len() + OVERHEAD);
+            prop_assert!(size <= LARGEST_SECTION);
+        }
+    }
+}

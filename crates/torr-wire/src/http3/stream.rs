@@ -1,0 +1,186 @@
+//! The unidirectional streams of a server: their types, and those that carry instructions of QPACK (RFC 9114, section 6.2; RFC
+//! 9204, section 4).
+
+use super::control::{ControlEvent, ControlStream};
+use super::error::{ErrorCode, Http3Error};
+use super::varint;
+
+/// The type of a unidirectional stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StreamType {
+    /// Settings and the end of the connection.
+    Control,
+    /// A response that was not requested.
+    Push,
+    /// Instructions of the peer's encoder of QPACK.
+    Encoder,
+    /// Instructions of the peer's decoder of QPACK.
+    Decoder,
+    /// A type that this side does not know, and ignores.
+    Unknown,
+}
+
+impl StreamType {
+    /// Returns the type of a number.
+    pub fn of(number: u64) -> Self {
+        match number {
+            0 => Self::Control,
+            1 => Self::Push,
+            2 => Self::Encoder,
+            3 => Self::Decoder,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// Returns the number of a known type; for an unknown one, one that is reserved for that.
+    pub fn number(self) -> u64 {
+        match self {
+            Self::Control => 0,
+            Self::Push => 1,
+            Self::Encoder => 2,
+            Self::Decoder => 3,
+            Self::Unknown => 0x21,
+        }
+    }
+}
+
+/// A unidirectional stream of a server, from its type on.
+#[derive(Debug, Default)]
+pub enum UnidirectionalStream {
+    /// No byte has come.
+    #[default]
+    Untyped,
+    /// The type is incomplete: these are its bytes, and their number.
+    Beginning([u8; 8], u8),
+    /// The control stream.
+    Control(ControlStream),
+    /// A stream of another type.
+    Other(OtherStream),
+}
+
+/// A unidirectional stream that carries nothing that a client without a dynamic table needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OtherStream {
+    /// Instructions of the server's encoder.
+    Encoder,
+    /// Instructions of the server's decoder.
+    Decoder {
+        /// Whether the next byte belongs to the number of an instruction.
+        is_in_number: bool,
+    },
+    /// The type is unknown: the client does not read the stream.
+    Unknown,
+}
+
+impl UnidirectionalStream {
+    /// Reads bytes of the stream up to the next event, or all of them, and takes them off the front.
+    ///
+    /// # Errors
+    /// If the server violates HTTP/3 or QPACK.
+    pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<ControlEvent>, Http3Error> {
+        loop {
+            match self {
+                Self::Untyped => *self = Self::Beginning([0; 8], 0),
+                Self::Beginning(bytes, filled) => {
+                    let Some((&byte, rest)) = input.split_first() else { return Ok(None) };
+                    bytes[usize::from(*filled)] = byte;
+                    (*input, *filled) = (rest, *filled + 1);
+                    if let Some((number, _)) = varint::read(&bytes[..usize::from(*filled)]) {
+                        *self = Self::of(StreamType::of(number))?;
+                    }
+                }
+                Self::Control(control) => return control.next(input),
+                Self::Other(other) => return other.read(input).map(|()| None),
+            }
+        }
+    }
+
+    fn of(kind: StreamType) -> Result<Self, Http3Error> {
+        Ok(match kind {
+            StreamType::Control => Self::Control(ControlStream::default()),
+            StreamType::Push => {
+                return Err(Http3Error::new(ErrorCode::ID_ERROR, "push stream although pushes are not allowed"));
+            }
+            StreamType::Encoder => Self::Other(OtherStream::Encoder),
+            StreamType::Decoder => Self::Other(OtherStream::Decoder { is_in_number: false }),
+            StreamType::Unknown => Self::Other(OtherStream::Unknown),
+        })
+    }
+
+    /// Returns the type, once it is known.
+    pub fn kind(&self) -> Option<StreamType> {
+        match self {
+            Self::Untyped | Self::Beginning(..) => None,
+            Self::Control(_) => Some(StreamType::Control),
+            Self::Other(OtherStream::Encoder) => Some(StreamType::Encoder),
+            Self::Other(OtherStream::Decoder { .. }) => Some(StreamType::Decoder),
+            Self::Other(OtherStream::Unknown) => Some(StreamType::Unknown),
+        }
+    }
+
+    /// Returns whether the connection cannot go on without the stream.
+    pub fn is_critical(&self) -> bool {
+        self.kind().is_some_and(|kind| kind != StreamType::Unknown)
+    }
+}
+
+/// The instruction that sets the capacity of the dynamic table to 0, the only one that an encoder without a table may send (RFC
+/// 9204, section 4.3.1).
+const NO_CAPACITY: u8 = 0x20;
+/// The upper two bits of the cancellation of a stream, the only instruction that a decoder may send that has read no reference to a
+/// dynamic table (RFC 9204, section 4.4.2). The other bits are the beginning of a number.
+const CANCELLATION: u8 = 0x40;
+
+impl OtherStream {
+    /// Takes all bytes.
+    fn read(&mut self, input: &mut &[u8]) -> Result<(), Http3Error> {
+        let bytes = std::mem::take(input);
+        match self {
+            Self::Encoder if bytes.iter().any(|&byte| byte != NO_CAPACITY) => Err(Http3Error::new(
+                ErrorCode::QPACK_ENCODER_STREAM_ERROR,
+                "QPACK: instruction for a dynamic table that has no room",
+            )),
+            Self::Decoder { is_in_number } => bytes.iter().try_for_each(|&byte| {
+                if *is_in_number {
+                    *is_in_number = byte & 0x80 != 0;
+                } else if byte & 0xc0 == CANCELLATION {
+                    *is_in_number = byte & 0x3f == 0x3f;
+                } else {
+                    let what = "QPACK: acknowledgement of a dynamic table that is not used";
+                    return Err(Http3Error::new(ErrorCode::QPACK_DECODER_STREAM_ERROR, what));
+                }
+                Ok(())
+            }),
+            Self::Encoder | Self::Unknown => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: &[u8]) -> Result<Option<StreamType>, ErrorCode> {
+        let mut stream = UnidirectionalStream::default();
+        for byte in bytes {
+            stream.next(&mut std::slice::from_ref(byte)).map_err(|error| error.code)?;
+        }
+        Ok(stream.kind())
+    }
+
+    #[test]
+    fn streams_have_the_type_that_they_begin_with() {
+        assert_eq!(read(&[]), Ok(None));
+        assert_eq!(read(&[0]), Ok(Some(StreamType::Control)));
+        assert_eq!(read(&[1]), Err(ErrorCode::ID_ERROR));
+        assert_eq!(read(&[2, 0x20, 0x20]), Ok(Some(StreamType::Encoder)));
+        assert_eq!(read(&[2, 0x3f, 0x01]), Err(ErrorCode::QPACK_ENCODER_STREAM_ERROR));
+        assert_eq!(read(&[3, 0x44]), Ok(Some(StreamType::Decoder)));
+        assert_eq!(read(&[3, 0x7f, 0x80, 0x01, 0x44]), Ok(Some(StreamType::Decoder)));
+        assert_eq!(read(&[3, 0x7f, 0x80, 0x01, 0x84]), Err(ErrorCode::QPACK_DECODER_STREAM_ERROR));
+        assert_eq!(read(&[3, 0x01]), Err(ErrorCode::QPACK_DECODER_STREAM_ERROR));
+        assert_eq!(read(&[0xc0, 0, 0, 0, 0, 0, 0]), Ok(None));
+        assert_eq!(read(&[0xc0, 0, 0, 0, 0, 0, 0, 3, 0x44]), Ok(Some(StreamType::Decoder)));
+        assert_eq!(read(&[0x40, 0x54, 1, 2, 3]), Ok(Some(StreamType::Unknown)));
+    }
+}
