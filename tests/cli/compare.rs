@@ -83,3 +83,30 @@ fn mistakes_get_one_line() {
         assert!(outcome.stderr.contains(hint) && outcome.stderr.lines().count() <= 3, "{args:?}: {}", outcome.stderr);
     }
 }
+
+#[test]
+fn two_services_of_streams_are_compared_in_turns() {
+    let servers = [Serve::start(&["--workers", "1"]), Serve::start(&["--workers", "1"])];
+    let [a, b] = [(&servers[0], 20), (&servers[1], 40)].map(|(server, gap)| server.url(&format!("/sse/1000000/{gap}")));
+    let load = ["compare", &a, &b, "--sse", "-c", "4", "--budget", "20s", "-q"];
+    let ended = torr(&[&load[..], &["--fail-if", "gap_p50>+50%", "--json", "-"]].concat());
+    // A machine whose CPU others use may have no valid turn.
+    assert!([Some(1), Some(4)].contains(&ended.code), "{ended:?}");
+    let report: serde_json::Value =
+        serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
+    assert_eq!((&report["rate"], &report["connections"]), (&serde_json::Value::Null, &4.into()), "{report:#}");
+    let turns = report["blocks"].as_array().expect("it has blocks").iter().flat_map(|block| [&block["a"], &block["b"]]);
+    for turn in turns {
+        let values = turn["values"].as_object().expect("a turn has values");
+        assert!(values.contains_key("events") && values.contains_key("gap_p50"), "{turn:#}");
+        assert!(!["throughput", "cpu", "p50"].iter().any(|name| values.contains_key(*name)), "{turn:#}");
+    }
+    let gaps = report["findings"].as_array().into_iter().flatten().find(|finding| finding["metric"] == "gap_p50");
+    let gaps = gaps.unwrap_or_else(|| panic!("{report:#}"));
+    if ended.code == Some(1) {
+        assert!(gaps["ratio"].as_f64().is_some_and(|ratio| (1.5..2.5).contains(&ratio)), "{gaps:#}");
+    }
+    let refused = torr(&[&load[..], &["-r", "5"]].concat());
+    assert_eq!((refused.code, refused.stderr.lines().count()), (Some(2), 1), "{refused:?}");
+    assert!(refused.stderr.contains("--rate is not supported with streams of events"), "{refused:?}");
+}

@@ -4,6 +4,7 @@ mod ab;
 mod bounds;
 mod compare;
 mod dashboard;
+mod doctor_streams;
 mod fleet;
 mod fleet_deploy;
 mod fleet_doctor;

@@ -69,6 +69,13 @@ fn streams_of_a_service_that_keeps_its_pace_are_limited_by_what_is_permitted() {
     let several = ["--http2-prior-knowledge", "--streams", "5", "--max-connections", "3"];
     let short = limit(&serve.url("/sse/4/50"), &[&slo[..], &several].concat());
     assert_eq!(count(&short, "/sustained/streams/at_a_time"), 15, "{short:#}");
+    // By default the gaps are to be about those of one stream.
+    let usual = limit(&serve.url("/sse/1000000/500"), &["--sse", "--budget", "20s", "--max-connections", "3"]);
+    let objectives: Vec<_> = usual["slo"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let [first, gaps, errors] = objectives[..] else { panic!("{usual:#}") };
+    assert_eq!((first, errors), ("first_event_p99<1s", "errors<0.1%"));
+    let gap_ms = gaps.strip_prefix("gap_p99<").and_then(|gap| gap.strip_suffix("ms")?.parse::<u64>().ok());
+    assert!(gap_ms.is_some_and(|gap_ms| (1000..3000).contains(&gap_ms)), "{gaps}");
     let text = torr(&[&["limit", &serve.url("/sse/1000000/50"), "-q"], &slo[..], &most].concat());
     for words in ["at least 12 streams at a time", " events/s, gaps p50 ", "verify: torr ", "--sse", "-c 12"] {
         assert!(text.stdout.contains(words), "{words}: {}", text.stdout);
@@ -77,7 +84,7 @@ fn streams_of_a_service_that_keeps_its_pace_are_limited_by_what_is_permitted() {
 
 #[test]
 fn the_length_of_streams_is_no_promise() {
-    let refused = torr(&["limit", "http://127.0.0.1:1/", "--sse"]);
+    let refused = torr(&["limit", "http://127.0.0.1:1/", "--sse", "--slo", "p99<50ms"]);
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
     assert!(refused.stderr.contains("'p99<50ms' is about complete streams"), "{}", refused.stderr);
     let responses = torr(&["limit", "http://127.0.0.1:1/", "--slo", "gap_p99<50ms"]);

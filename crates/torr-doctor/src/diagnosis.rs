@@ -5,6 +5,7 @@ use crate::assignment::Assignment;
 use crate::below_errors;
 use crate::driver::{self, CutShort, Outcome};
 use crate::evidence::Evidence;
+use crate::experiment::NullContent;
 use crate::figures::Figures;
 use crate::halt::Halt;
 use crate::hypotheses;
@@ -15,6 +16,7 @@ use crate::observation::{ExperimentStart, Observation};
 use crate::observer::Observer;
 use crate::rules::seen_through;
 use crate::setting::Setting;
+use crate::streams;
 use crate::weather::Weather;
 use crate::witnesses::{self, other_programs};
 use serde::Serialize;
@@ -73,8 +75,8 @@ pub struct Diagnosis {
 pub struct Instruments<'i> {
     /// The observer of the server's machine.
     pub observer: Option<&'i dyn Observer>,
-    /// The plan of a null service, which does nothing but respond with content of a number of bytes.
-    pub null: Option<&'i dyn Fn(u64) -> Result<Plan, Halt>>,
+    /// The plan of a null service, which does nothing but respond with some content.
+    pub null: Option<&'i dyn Fn(NullContent) -> Result<Plan, Halt>>,
     /// The agents of a fleet, from which the load comes then.
     pub agents: Option<&'i dyn Agents>,
     /// What samples the server for the place of a factor.
@@ -114,7 +116,7 @@ impl Diagnosis {
         let seen = below.as_ref().unwrap_or(&evidence);
         let examined = seen_through(seen);
         let mut finding = finding.unwrap_or_else(|| unknown(&examined, cut_short));
-        if matches!(finding.headline, Headline::OthersUseCpu | Headline::Unclear) {
+        if matches!(finding.headline, Headline::OthersUseCpu | Headline::Unclear | Headline::EventsHeld) {
             let hypotheses = hypotheses::ranked(seen);
             finding.advice.extend(hypotheses.first().map(|best| Advice::Prove { factor: best.factor }));
             finding.hypotheses = hypotheses;
@@ -163,6 +165,8 @@ fn verification(evidence: &Evidence, finding: &Finding, cut_short: Option<CutSho
             let rate = (2.0 * rate).ceil();
             commands.doctor(&[("-c", connections), ("--max-rate", &rate)])
         }),
+        // No threshold is about events per second.
+        _ if setting.streams.is_some() => Some(commands.press(&[("-c", connections)])),
         _ => {
             let promised = finding.gain.as_ref().and_then(|gain| gain.low).map_or(1.0, |low| low.max(1.0));
             let rule = format!("rps<{:.0}", (promised * evidence.figures.rps()).floor().max(1.0));
@@ -177,7 +181,11 @@ fn unknown(evidence: &Evidence, cut_short: Option<CutShort>) -> Finding {
     let headline = if is_interrupted { Headline::Interrupted } else { Headline::Unclear };
     let finding =
         Finding::new(Factor::Unknown, Confidence::Unknown, headline).because(is_interrupted.then(|| made(evidence)));
+    let alone = evidence.positions.alone.map(|at| &evidence.observations()[at].run);
     let finding = match figures.ladder.most() {
+        events_per_s if events_per_s > 0.0 && evidence.setting.streams.is_some() => {
+            finding.because(Fact::EventsAtMost { events_per_s }).because(alone.and_then(streams::alone))
+        }
         rps if rps > 0.0 => {
             finding.because(Fact::ThroughputAtMost { rps }).because(Fact::RequestAlone { seconds: figures.service_s() })
         }

@@ -13,7 +13,7 @@ use crate::keep_alive;
 use crate::locate::{SAMPLED, Site};
 use crate::observation::{ExperimentStart, Observation};
 use crate::place_gain;
-use crate::rules::{self, RULES, Rule, SURVEY};
+use crate::rules::{self, Rule};
 use crate::runner::{ExperimentRunner, Order};
 use crate::setting::Setting;
 use crate::settling::{self, Settling};
@@ -142,12 +142,12 @@ struct Driver<'d> {
 
 impl Driver<'_> {
     fn ask_all(&mut self) -> Result<Option<Finding>, Halt> {
-        for rule in SURVEY {
+        for &rule in rules::survey_of(&self.evidence.setting) {
             if let Some(finding) = self.ask(rule)? {
                 return Ok(Some(finding));
             }
         }
-        for rule in RULES {
+        for &rule in rules::rules_of(&self.evidence.setting) {
             if !self.has_time_for(Duration::ZERO) {
                 break;
             }

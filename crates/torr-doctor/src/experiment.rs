@@ -24,6 +24,8 @@ pub struct Experiment {
 pub struct Load {
     /// Connections at a time.
     pub connections: usize,
+    /// Streams of events at a time on each connection, where responses to the target are such.
+    pub streams_each: Option<u16>,
     /// Whether one request at a time is sent, by one thread and without pipelining.
     pub single: bool,
     /// Threads of the generator.
@@ -69,8 +71,20 @@ pub enum Request {
     Absent,
     /// A request without a `Host` field, which a server rejects before it looks at the path.
     WithoutHost,
-    /// Content of so many bytes from a service that does nothing.
-    Null(u64),
+    /// Content from a service that does nothing.
+    Null(NullContent),
+}
+
+/// The content of the responses of a service that does nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NullContent {
+    /// So many bytes.
+    Bytes(u64),
+    /// A stream of events, so many milliseconds apart; without a pause at 0.
+    Events {
+        /// The milliseconds between two events.
+        gap_ms: u64,
+    },
 }
 
 /// The length of an experiment.
@@ -132,6 +146,10 @@ impl Experiment {
 
     /// Returns what the name of the experiment consists of.
     pub fn label(&self) -> ExperimentLabel {
-        ExperimentLabel { id: self.id, connections: self.load.connections, rate: self.load.rate, variant: None }
+        let Load { connections, streams_each, single, rate, .. } = self.load;
+        let is_of_streams = matches!(self.load.request, Request::Target | Request::Null(NullContent::Events { .. }));
+        let each = streams_each.filter(|_| is_of_streams).map(|each| if single { 1 } else { usize::from(each) });
+        let streams = each.map(|each| connections * each);
+        ExperimentLabel { id: self.id, connections, streams, rate, variant: None }
     }
 }

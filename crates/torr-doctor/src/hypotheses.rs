@@ -4,7 +4,7 @@
 use crate::calm;
 use crate::evidence::Evidence;
 use crate::figures::Figures;
-use crate::rules::{READINGS, less_than_one};
+use crate::rules::{less_than_one, readings_of};
 use crate::thresholds::{NOT_KEPT, WORKS};
 use torr_gauge::Factor;
 use torr_gauge::verdict::Hypothesis;
@@ -36,10 +36,11 @@ pub fn ranked(evidence: &Evidence) -> Vec<Hypothesis> {
 
 /// Returns the factor that the rules name without another experiment, and without regard to other programs.
 fn reading(evidence: &Evidence) -> Option<Factor> {
-    let found = READINGS.iter().find_map(|rule| rule(evidence).ok().flatten());
+    let found = readings_of(&evidence.setting).iter().find_map(|rule| rule(evidence).ok().flatten());
     let named = found.map(|finding| finding.factor).filter(|factor| *factor != Factor::Unknown);
     let named = named.map(|factor| if is_accepting(evidence, factor) { Factor::KeepAlive } else { factor });
-    named.or_else(|| limiter(&evidence.figures)).or_else(|| one_thread(&evidence.figures))
+    let limiter = || limiter(&evidence.figures).filter(|_| evidence.setting.streams.is_none());
+    named.or_else(limiter).or_else(|| one_thread(&evidence.figures))
 }
 
 /// Returns the factor of a service of which one thread computes most of the time, though not in so much of it that a rule counts it as
@@ -51,7 +52,7 @@ fn one_thread(figures: &Figures) -> Option<Factor> {
 /// Returns whether requests may wait for their connections to be accepted: each opens one, and no thread blocks with a request.
 fn is_accepting(evidence: &Evidence, factor: Factor) -> bool {
     let figures = &evidence.figures;
-    let waits = matches!(factor, Factor::Workers | Factor::Lock | Factor::Pool);
+    let waits = evidence.setting.streams.is_none() && matches!(factor, Factor::Workers | Factor::Lock | Factor::Pool);
     let is_shown = figures.holding() > 0 || figures.taking_turns() > 1;
     waits && !is_shown && evidence.full().opened_per_request() >= NOT_KEPT
 }

@@ -89,7 +89,7 @@ pub fn found(evidence: &Evidence) -> Option<KeepAlive> {
 
 fn is_looked_at(evidence: &Evidence) -> bool {
     let setting = &evidence.setting;
-    !setting.http2 && setting.keep_alive && setting.is_read_only
+    !setting.http2 && setting.keep_alive && setting.is_read_only && setting.streams.is_none()
 }
 
 fn experiments(evidence: &Evidence) -> Vec<Experiment> {

@@ -69,8 +69,15 @@ pub struct About {
 /// [`RunError`], if the service cannot be reached in the first step, or a system call fails. A service that is unreachable
 /// later has failed at that step.
 pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result<Outcome, RunError> {
+    let with_gaps;
     let mut trials = Trials::new(bench, settings);
     let base_failed = search::base(&mut trials)?;
+    let gap_us = trials.alone.and_then(streams::Alone::gap_us);
+    if let Some(gap_us) = gap_us.filter(|_| settings.keeps_gaps && base_failed.is_none()) {
+        with_gaps = Settings { slo: settings.slo.clone().with_gaps_of(gap_us), ..settings.clone() };
+        trials.settings = &with_gaps;
+    }
+    let settings = trials.settings;
     let mut found = Found::new(base_failed);
     let mut rungs = Vec::new();
     if trials.base.is_some() && !trials.bench.stopped() {

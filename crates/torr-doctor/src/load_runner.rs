@@ -4,6 +4,7 @@ mod orders;
 
 use crate::agents::Agents;
 use crate::assignment::Assignment;
+use crate::experiment::NullContent;
 use crate::halt::Halt;
 use crate::locate::Locator;
 use crate::observation::{ExperimentStart, Observation, Seen};
@@ -18,8 +19,8 @@ use torr_press::request::Options;
 use torr_press::{Pace, Plan};
 use torr_signals::{QuotaUse, Signals, own_quota};
 
-/// The plan of a null service, which does nothing but respond with content of a number of bytes.
-pub type Null<'n> = dyn Fn(u64) -> Result<Plan, Halt> + 'n;
+/// The plan of a null service, which does nothing but respond with some content.
+pub type Null<'n> = dyn Fn(NullContent) -> Result<Plan, Halt> + 'n;
 
 /// What learns of the progress of the experiment that runs: once an interval, and at its end.
 pub type Watch<'w> = dyn Fn(&Progress) + Sync + 'w;
@@ -186,7 +187,7 @@ impl<'l> LoadRunner<'l> {
     pub(crate) fn begin(&mut self, id: ExperimentId, variant: &str) -> Result<(), Halt> {
         self.go_on()?;
         let connections = self.assignment.plan.connections;
-        let label = ExperimentLabel { id, connections, rate: None, variant: Some(variant.into()) };
+        let label = ExperimentLabel { id, connections, streams: None, rate: None, variant: Some(variant.into()) };
         let spent = self.elapsed().as_secs_f64() / self.assignment.budget.as_secs_f64();
         (self.tell)(ExperimentStart { label: &label, spent });
         Ok(())
@@ -204,7 +205,9 @@ impl<'l> LoadRunner<'l> {
         // Each connection may have left a request that the service still works on. A request has ended that failed before its
         // time was up.
         let failed = run.errors.unanswered().saturating_sub(run.errors.timeout) as f64 / run.duration_s.max(1e-3);
-        self.drain = Duration::from_secs_f64(run.plan.connections as f64 / (run.rps + failed).max(1.0));
+        // A server notices at the next event that a stream was left.
+        let done = run.streams.as_ref().map_or(run.rps, |streams| run.rps.max(streams.events_per_s));
+        self.drain = Duration::from_secs_f64(run.plan.connections as f64 / (done + failed).max(1.0));
         self.trail.push(Observation::new(id, variant, measured, seen));
         Ok(self.trail.last().expect("it was just kept"))
     }

@@ -63,7 +63,7 @@ pub struct Site {
     pub processes: Vec<Process>,
     /// The databases and caches that the server is connected to.
     pub databases: Vec<Database>,
-    /// Responses per second of the load.
+    /// Responses per second of the load; of streams, events per second.
     pub rps: f64,
     /// The requests that the load has in flight all the time. `None` of a load that keeps a rate.
     pub in_flight: Option<usize>,
@@ -102,7 +102,8 @@ impl Site {
         });
         let plan = &seen.run.plan;
         let in_flight = plan.rate.is_none().then(|| plan.connections.saturating_mul(plan.depth.into()));
-        Self::new(factor, processes, databases.collect(), (seen.run.rps, in_flight), SAMPLED)
+        let done = seen.run.streams.as_ref().map_or(seen.run.rps, |streams| streams.events_per_s);
+        Self::new(factor, processes, databases.collect(), (done, in_flight), SAMPLED)
     }
 
     /// Returns the site of a factor in the server that a reading is of, under a load with so many responses per second and requests in

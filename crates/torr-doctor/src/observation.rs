@@ -63,6 +63,9 @@ impl Observation {
         let Measurement { mut result, total, warm_connects, .. } = measured;
         // A diagnosis has dozens of runs, whose samples would be most of its JSON.
         result.latency_histogram = Default::default();
+        if let Some(streams) = &mut result.streams {
+            (streams.first_event_histogram, streams.gap_histogram) = Default::default();
+        }
         Self {
             id,
             variant,
@@ -79,17 +82,21 @@ impl Observation {
     pub fn label(&self) -> ExperimentLabel {
         let plan = &self.run.plan;
         let (connections, rate) = (plan.connections, plan.rate);
-        ExperimentLabel { id: self.id, connections, rate, variant: self.variant.clone() }
+        let streams = self.run.streams.as_ref().map(|_| connections * usize::from(plan.depth.max(1)));
+        ExperimentLabel { id: self.id, connections, streams, rate, variant: self.variant.clone() }
     }
 
-    /// Returns the good responses per second, those that were not refusals.
+    /// Returns the good responses per second, those that were not refusals; of streams, the events per second.
     pub fn good_rps(&self) -> f64 {
-        self.run.good_rps()
+        self.run.streams.as_ref().map_or_else(|| self.run.good_rps(), |streams| streams.events_per_s)
     }
 
-    /// Returns the share of failed requests among those that ended.
+    /// Returns the share of failed requests among those that ended; of streams, which may be endless, among those that were begun.
     pub fn failed_share(&self) -> f64 {
-        let ended = self.run.requests + self.run.errors.unanswered();
+        let ended = match self.run.streams {
+            Some(_) => self.run.started,
+            None => self.run.requests + self.run.errors.unanswered(),
+        };
         self.run.errors.total() as f64 / ended.max(1) as f64
     }
 

@@ -18,6 +18,8 @@ mod streams;
 mod tests;
 mod wire;
 
+pub use wire::link;
+
 use crate::locate::is_in_the_server;
 use crate::{calm, witnesses};
 use seen::{busy_generator, other_programs, undecided};

@@ -22,12 +22,14 @@ mod proxy;
 mod relay;
 mod rising;
 mod serialised;
+mod streams;
 mod waiting;
 mod waits_for;
 
 use crate::evidence::Evidence;
 use crate::experiment::Step;
 use crate::figures::Before;
+use crate::setting::Setting;
 use crate::thresholds::STOLEN_DOUBTFUL;
 use crate::weather::Weather;
 use crate::{acks, keep_alive, survey};
@@ -38,7 +40,7 @@ use torr_gauge::{Confidence, Factor};
 pub type Rule = fn(&Evidence) -> Step;
 
 /// The rules that are applied without regard to the time left: those that only observe, and the user's limits.
-pub const SURVEY: [Rule; 9] = [
+const SURVEY: [Rule; 9] = [
     survey::alone_rule,
     acks::rule,
     survey::alone_acked,
@@ -51,7 +53,7 @@ pub const SURVEY: [Rule; 9] = [
 ];
 
 /// The rules that are applied while there is time.
-pub const RULES: [Rule; 13] = [
+const RULES: [Rule; 13] = [
     failing::ports,
     delayed_ack::rule,
     failing::backlog,
@@ -71,15 +73,53 @@ pub const RULES: [Rule; 13] = [
 const FAILING: [Rule; 3] = [failing::ports, failing::backlog, failing::refusals];
 
 /// The rules that name what limits a service that responds, without regard to other programs on its machine.
-pub const READINGS: [Rule; 6] = [generator, connecting, rising, held_back, proxy, busy];
+const READINGS: [Rule; 6] = [generator, connecting, rising, held_back, proxy, busy];
+
+/// [`SURVEY`] of a service whose responses are streams of events. What is about single responses is left out: acknowledgements, keep-alive,
+/// responses without content.
+const SURVEY_OF_STREAMS: [Rule; 3] = [survey::streams::alone_rule, streams::few, survey::streams::ladder_rule];
+
+/// [`RULES`] of such a service.
+const RULES_OF_STREAMS: [Rule; 9] = [
+    failing::ports,
+    streams::refused,
+    failures::rule,
+    streams::capped,
+    paced,
+    generator_of_streams,
+    held_back_streams,
+    disturbed,
+    busy_with_streams,
+];
+
+/// [`READINGS`] of such a service.
+const READINGS_OF_STREAMS: [Rule; 4] = [paced, generator_of_streams, held_back_streams, busy_with_streams];
+
+/// Returns the rules that are applied without regard to the time left.
+pub fn survey_of(setting: &Setting) -> &'static [Rule] {
+    if setting.streams.is_some() { &SURVEY_OF_STREAMS } else { &SURVEY }
+}
+
+/// Returns the rules that are applied while there is time.
+pub fn rules_of(setting: &Setting) -> &'static [Rule] {
+    if setting.streams.is_some() { &RULES_OF_STREAMS } else { &RULES }
+}
+
+/// Returns the rules that name what limits a service that responds.
+pub fn readings_of(setting: &Setting) -> &'static [Rule] {
+    if setting.streams.is_some() { &READINGS_OF_STREAMS } else { &READINGS }
+}
 
 /// Applies the rules without another experiment, as there is no time for one. A rule that needs one passes. Failures are counted; of all
 /// other factors none is certain, since what a rule before would have found is not excluded.
 pub fn without_experiment(evidence: &Evidence) -> Option<Finding> {
     let first_of = |rules: &[Rule]| rules.iter().find_map(|rule| rule(evidence).ok().flatten());
-    let found = first_of(&[allowed::rule]).or_else(|| first_of(&FAILING));
+    let found = match evidence.setting.streams {
+        None => first_of(&[allowed::rule]).or_else(|| first_of(&FAILING)),
+        Some(_) => first_of(&[failing::ports, streams::refused]),
+    };
     // The load of the user fails, and the service is not examined below that.
-    let found = found.or_else(|| failures::failures(evidence)).or_else(|| first_of(&RULES))?;
+    let found = found.or_else(|| failures::failures(evidence)).or_else(|| first_of(rules_of(&evidence.setting)))?;
     let confidence = match found.factor {
         Factor::Errors => found.confidence,
         _ => at_most_likely(found.confidence),
@@ -126,13 +166,45 @@ fn disturbed(evidence: &Evidence) -> Step {
     disturbed::rule(&seen_through(evidence))
 }
 
+/// Streams have the pace of one alone.
+fn paced(evidence: &Evidence) -> Step {
+    comparable(streams::paced, evidence)
+}
+
+/// The load generator cannot receive more events.
+fn generator_of_streams(evidence: &Evidence) -> Step {
+    comparable(streams::generator, evidence)
+}
+
+/// A quota or a link holds events back.
+fn held_back_streams(evidence: &Evidence) -> Step {
+    match streams::quota(evidence)? {
+        Some(finding) => Ok(Some(finding)),
+        None => comparable(streams::link, evidence),
+    }
+}
+
+/// The service is saturated with events, and nothing outside it is the reason.
+fn busy_with_streams(evidence: &Evidence) -> Step {
+    in_server(streams::busy, evidence)
+}
+
 /// The service is saturated, and nothing outside it is the reason: it is busy, or it waits.
 fn busy(evidence: &Evidence) -> Step {
+    in_server(busy_or_waits, evidence)
+}
+
+fn busy_or_waits(evidence: &Evidence) -> Step {
+    match cpu::rule(evidence)? {
+        Some(finding) => Ok(Some(finding)),
+        None => waiting::rule(evidence),
+    }
+}
+
+/// Applies a rule about what goes on in the server, or in the service behind a proxy.
+fn in_server(rule: Rule, evidence: &Evidence) -> Step {
     let evidence = seen_through(evidence);
-    let finding = match cpu::rule(&evidence)? {
-        Some(finding) => Some(finding),
-        None => waiting::rule(&evidence)?,
-    };
+    let finding = rule(&evidence)?;
     let behind = &evidence.figures.behind;
     let about = (!behind.is_empty()).then(|| Fact::BehindProxy { services: behind.clone() });
     let queues = evidence.figures.queues_behind.clone();

@@ -9,10 +9,30 @@ use serde::{Deserialize, Serialize};
 use torr_gauge::machine::cpus;
 use torr_gauge::verdict::ExperimentId;
 use torr_net::Address;
+use torr_press::Plan;
 use torr_signals::leads_to_namespace;
 
 /// The highest rate of a schedule, in requests per second.
 const HIGHEST_RATE: f64 = 1e9;
+
+/// What the events of streams are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StreamKind {
+    /// Server-sent events. Other requests to the server have plain responses.
+    Events,
+    /// Messages of gRPC or of a WebSocket.
+    Messages,
+}
+
+impl StreamKind {
+    /// Returns the streams of a plan whose responses are such. Sessions have other responses as well.
+    pub fn of(plan: &Plan) -> Option<Self> {
+        let is_of_messages = plan.protocol.grpc.is_some() || plan.work.is_websocket();
+        let is_of_streams = plan.events.is_some() && plan.work.users().is_none();
+        is_of_streams.then_some(if is_of_messages { Self::Messages } else { Self::Events })
+    }
+}
 
 /// The setting of a diagnosis.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -24,6 +44,9 @@ pub struct Setting {
     pub max_connections: usize,
     /// Requests in flight on each connection.
     pub depth: u16,
+    /// The streams of events that responses are. `None` if they are no streams.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streams: Option<StreamKind>,
     /// Threads of the generator.
     pub threads: usize,
     /// CPUs that the generator may use.
@@ -82,6 +105,7 @@ impl Setting {
             connections,
             max_connections: assignment.max_connections,
             depth: plan.depth,
+            streams: StreamKind::of(plan),
             threads: plan.threads.clamp(1, connections),
             generator_cpus: match agents {
                 Some(agents) => agents.cpus(),
@@ -127,6 +151,7 @@ impl Setting {
             id,
             load: Load {
                 connections,
+                streams_each: self.streams.map(|_| self.depth),
                 single: false,
                 threads: self.threads,
                 agents: None,
@@ -141,7 +166,8 @@ impl Setting {
                 direct: vec![],
             },
             length: Length::Responses(seconds),
-            warmup: Warmup::Settled,
+            // A stream that begins in a warm-up might never end after it, and neither its first event nor its failure would be seen.
+            warmup: if self.streams.is_some() { Warmup::None } else { Warmup::Settled },
             rest: None,
         }
     }

@@ -6,11 +6,13 @@ pub mod neighbours;
 mod service;
 mod signals;
 #[cfg(test)]
+mod streams;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod weather;
 
-use crate::experiment::Request;
+use crate::experiment::{NullContent, Request};
 use crate::halt::Halt;
 use crate::observation::Observation;
 use crate::runner::{ExperimentRunner, Order};
@@ -214,7 +216,8 @@ impl Simulation {
             Request::Target | Request::Gzip | Request::Identity | Request::ExplicitKeepAlive | Request::Http10 => {
                 service.body
             }
-            Request::Null(body) => body as f64,
+            Request::Null(NullContent::Bytes(body)) => body as f64,
+            Request::Null(NullContent::Events { .. }) => 0.0,
             Request::Head | Request::Absent | Request::WithoutHost => 0.0,
         };
         let refused = (requests * load.refused).round();

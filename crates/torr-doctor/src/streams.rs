@@ -13,3 +13,29 @@ pub fn waiting(run: &RunResult, wanted: usize) -> Option<Fact> {
     let usual = beginning + STREAMS_DEVIATIONS * beginning.sqrt() + STREAMS_WAIT * wanted as f64;
     (run.waiting() as f64 > usual).then(|| Fact::OpenStreams { open: streams.open, waiting: run.waiting() })
 }
+
+/// Returns the times to the first events as evidence.
+pub fn first_events(run: &RunResult) -> Option<Fact> {
+    let first = run.streams.as_ref()?.first_event_us?;
+    let seconds = |us: u64| us as f64 / 1e6;
+    Some(Fact::FirstEvents { p50_s: seconds(first.p50?), p99_s: first.p99.map(seconds), max_s: seconds(first.max) })
+}
+
+/// Returns the times between events as evidence.
+pub fn gaps(run: &RunResult) -> Option<Fact> {
+    let streams = run.streams.as_ref()?;
+    let gaps = streams.gap_us?;
+    let seconds = |us: u64| us as f64 / 1e6;
+    Some(Fact::Gaps {
+        p50_s: seconds(gaps.p50?),
+        p99_s: gaps.p99.map(seconds),
+        silence_s: seconds(streams.longest_silence_us),
+    })
+}
+
+/// Returns the times of a run with one stream at a time as evidence.
+pub fn alone(run: &RunResult) -> Option<Fact> {
+    let streams = run.streams.as_ref()?;
+    let gap_s = streams.gap_us.map(|gap| gap.typical_us() / 1e6);
+    Some(Fact::StreamAlone { first_event_s: streams.first_event_us?.typical_us() / 1e6, gap_s })
+}

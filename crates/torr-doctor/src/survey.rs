@@ -1,8 +1,10 @@
 //! The experiments that every diagnosis begins with, gentle ones first, as rules that only ask; and the figures that follow from
 //! them.
 
+pub mod streams;
+
 use crate::evidence::Evidence;
-use crate::experiment::{Experiment, Length, Request, Step, Warmup};
+use crate::experiment::{Experiment, Length, NullContent, Request, Step, Warmup};
 use crate::figures::{Beside, Cheap, Figures};
 use crate::ladder::{Ladder, Rung, rungs};
 use crate::observation::Observation;
@@ -192,7 +194,7 @@ pub fn null_rule(evidence: &Evidence) -> Step {
     let body = run.bytes.body / run.requests.max(1);
     for (id, keep_alive) in [(Id::Null, true), (Id::NullConnecting, false)] {
         let experiment = evidence.setting.user(id, 0.0).with(|load| {
-            load.request = Request::Null(body);
+            load.request = Request::Null(NullContent::Bytes(body));
             load.keep_alive = keep_alive;
         });
         evidence.observe_if_reached(Experiment {
@@ -225,7 +227,10 @@ fn beside_experiments(evidence: &Evidence, figures: &Figures) -> Option<[Experim
     let request = cheap.what;
     let (_, light) = cheap_experiments(evidence).into_iter().find(|(what, _)| *what == request)?;
     let light = Experiment { id: Id::LightLoad(request), ..light.with(|load| load.requests = None) };
-    Some([setting.with_connections(connections, Id::Beside(request), 1.2), light])
+    let load = setting.with_connections(connections, Id::Beside(request), 1.2);
+    // The light load is to meet streams that are open.
+    let warmup = if setting.streams.is_some() { Warmup::Short } else { load.warmup };
+    Some([Experiment { warmup, ..load }, light])
 }
 
 fn beside(evidence: &Evidence, figures: &Figures) -> Option<Beside> {
@@ -260,7 +265,13 @@ pub fn figures(evidence: &Evidence) -> Figures {
         weather: Weather::over(evidence.observations(), setting.same_machine),
         ..Figures::default()
     };
-    let figures = warm(with_alone(figures, evidence), setting);
+    let figures = match setting.streams {
+        None => warm(with_alone(figures, evidence), setting),
+        Some(_) => match alone(evidence) {
+            Some(at) => streams::with_alone(figures, &evidence.observations()[at]),
+            None => figures,
+        },
+    };
     let figures = with_full(figures, evidence);
     Figures { beside: beside(evidence, &figures), ..figures }
 }
@@ -342,7 +353,10 @@ fn ladder(evidence: &Evidence) -> Ladder {
     let full = full(evidence).map(|at| &evidence.observations()[at]);
     let more = evidence.last(Id::DoubleConnected).or_else(|| evidence.last(Id::Double));
     let more = more.filter(|_| !evidence.below_errors);
-    Ladder(rungs_of(evidence).chain(full).chain(more).map(rung).collect())
+    // One stream is open all the time, as in a rung: single requests pause.
+    let alone = evidence.setting.streams.and(alone(evidence)).filter(|_| evidence.setting.connections > 1);
+    let alone = alone.filter(|_| evidence.setting.depth == 1).map(|at| &evidence.observations()[at]);
+    Ladder(alone.into_iter().chain(rungs_of(evidence)).chain(full).chain(more).map(rung).collect())
 }
 
 /// Returns the observations of loads below the user's.

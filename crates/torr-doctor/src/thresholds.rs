@@ -455,6 +455,30 @@ pub const STREAMS_WAIT: f64 = 0.03;
 /// The standard deviations of a random count that are no queue of streams.
 pub const STREAMS_DEVIATIONS: f64 = 4.0;
 
+// The diagnosis of streams of events.
+/// The length of a load in seconds, for a budget of a minute.
+pub const STREAM_S: f64 = 2.0;
+/// The events of one stream that a load lasts, if they are rare.
+pub const STREAM_EVENTS: f64 = 12.0;
+/// The lengths of a stream that a load lasts, if streams end.
+pub const STREAM_LENGTHS: f64 = 3.0;
+/// The length that a load should have, as a multiple of the usual length, from which one stream is measured again for as long.
+pub const LONG_STREAM: f64 = 1.2;
+/// The share of the events of one stream alone that each of several streams has at least, if nothing limits them.
+pub const PACE_KEPT: f64 = 0.85;
+/// As [`PACE_KEPT`], where twice the streams have no more events.
+pub const WHOLE_PACE: f64 = 0.95;
+/// As [`PACE_KEPT`], of the loads below the user's, which are a few streams in part.
+pub const RUNGS_KEPT: f64 = 0.75;
+/// The number of streams that prove by their own pace that streams do not slow each other.
+pub const PROVED_FROM: usize = 8;
+/// The median gap as a multiple of that of one stream alone, and the microseconds beyond that, up to which gaps are the same.
+pub const GAPS_KEPT: (f64, f64) = (1.25, 2_000.0);
+/// The growth of events per second with twice the streams below which they do not grow.
+pub const FLAT_STREAMS: f64 = 1.25;
+/// The number of streams that began in a load, as a multiple of those at a time, above which streams follow each other.
+pub const TURNED_OVER: f64 = 1.5;
+
 // Schedules that were kept.
 /// The backlog at the end of a run as a multiple of the requests that were in flight on average. Little's law makes it 1 where the
 /// backlog is steady, and 2 where it has grown from nothing throughout the run.

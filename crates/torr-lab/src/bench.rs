@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use torr_doctor::{ExperimentStart, Halt};
 use torr_gauge::verdict::{ExperimentId, ExperimentLabel};
-use torr_gauge::{Latency, Machine};
+use torr_gauge::{Latency, Machine, RunResult};
 use turn::{Lengths, Measured};
 
 /// The share of the smaller limit that the fixed rate is.
@@ -38,6 +38,8 @@ const LEAST_BLOCKS: usize = 22;
 const NOISE: (f64, usize) = (0.15, 4);
 /// The share of the budget that is left for what takes longer than planned.
 const RESERVE: f64 = 0.04;
+/// The gaps between events that a turn of streams should have.
+const GAPS: u32 = 8;
 /// The number of looks at the blocks.
 const LOOKS: usize = 4;
 
@@ -92,8 +94,10 @@ struct Bench<'b> {
     rate: f64,
     lengths: Lengths,
     connections: usize,
-    /// The response times of A and of B at the fixed rate, in all valid blocks.
-    latency: [Latency; 2],
+    /// Whether responses are streams of events.
+    are_streams: bool,
+    /// The times of A and of B, in all valid blocks.
+    times: [BTreeMap<Times, Latency>; 2],
 }
 
 /// What the last look at all blocks found.
@@ -129,7 +133,8 @@ pub fn compare(
         rate: 0.0,
         lengths: Lengths::default(),
         connections: 0,
-        latency: [Latency::default(), Latency::default()],
+        are_streams: false,
+        times: [BTreeMap::new(), BTreeMap::new()],
     };
     let most = bench.prepare()?;
     let noise_blocks = bench.noise(most)?;
@@ -141,7 +146,7 @@ pub fn compare(
 impl Bench<'_> {
     /// Finds the limits of both, and returns how many blocks there is room for.
     fn prepare(&mut self) -> Result<usize, Halt> {
-        let mut limits = Vec::new();
+        let (mut limits, mut gap) = (Vec::new(), Duration::ZERO);
         let mut beside = Duration::ZERO;
         for side in [Side::A, Side::B] {
             self.announce(side, ExperimentId::VersionLimit)?;
@@ -153,6 +158,8 @@ impl Bench<'_> {
             self.connections = connections;
             beside += begun.elapsed().saturating_sub(FIRST_LOOK);
             limits.push(run.result.good_rps());
+            self.are_streams |= run.result.streams.is_some();
+            gap = gap.max(usual_gap(&run.result));
         }
         let limit = limits.iter().copied().fold(f64::INFINITY, f64::min);
         let rate = self.settings.rate.unwrap_or(limit * RATE).min(self.settings.max_rate.unwrap_or(f64::INFINITY));
@@ -160,7 +167,7 @@ impl Bench<'_> {
         // Both versions' turns of a block, without their load.
         let left = self.left().saturating_sub(self.settings.budget.mul_f64(RESERVE));
         let load = (left / ENOUGH_BLOCKS as u32).saturating_sub(beside) / 2;
-        let load = load.clamp(TURN[0], TURN[1]);
+        let load = load.clamp(TURN[0].max(gap * GAPS).min(TURN[1]), TURN[1]);
         self.lengths = Lengths::of(load);
         let block = 2 * load + beside;
         let room = (left.as_secs_f64() / block.as_secs_f64()) as usize;
@@ -235,8 +242,9 @@ impl Bench<'_> {
         };
         let block = Block { first, a: a.turn, b: b.turn };
         if !block.is_invalid() {
-            self.latency[0].add(&a.latency);
-            self.latency[1].add(&b.latency);
+            for (all, turn) in self.times.iter_mut().zip([&a.times, &b.times]) {
+                turn.iter().for_each(|(of, times)| all.entry(*of).or_default().add(times));
+            }
         }
         Ok(block)
     }
@@ -244,7 +252,11 @@ impl Bench<'_> {
     fn turn(&mut self, side: Side, id: ExperimentId) -> Result<Measured, Halt> {
         self.announce(side, id)?;
         let (rate, lengths, most, stop) = (self.rate, self.lengths, self.settings.max_rate, self.stop);
-        self.servers.with(side, |server| turn::measure(server, rate, lengths, most, stop))
+        let are_streams = self.are_streams;
+        self.servers.with(side, |server| match are_streams {
+            true => turn::measure_streams(server, lengths.whole(), most, stop),
+            false => turn::measure(server, rate, lengths, most, stop),
+        })
     }
 
     fn announce(&mut self, side: Side, id: ExperimentId) -> Result<(), Halt> {
@@ -253,7 +265,7 @@ impl Bench<'_> {
         }
         let spent = self.begun.elapsed().as_secs_f64() / self.settings.budget.as_secs_f64();
         let variant = Some(if side == Side::A { "A" } else { "B" }.to_owned());
-        let label = ExperimentLabel { id, connections: self.connections, rate: None, variant };
+        let label = ExperimentLabel { id, connections: self.connections, streams: None, rate: None, variant };
         (self.tell)(ExperimentStart { label: &label, spent });
         Ok(())
     }
@@ -296,7 +308,7 @@ impl Bench<'_> {
             seed: self.settings.seed,
             seconds: self.begun.elapsed().as_secs_f64(),
             connections: self.connections,
-            rate: Some(self.rate),
+            rate: Some(self.rate).filter(|_| !self.are_streams),
             smallest,
             rules: report::judged(&self.settings.rules, &findings),
             findings,
@@ -312,13 +324,19 @@ impl Bench<'_> {
 
     /// Returns the value of a version in the blocks that were compared: a percentile of its turns together, or the median of its turns.
     fn value(&self, metric: Metric, blocks: &[Block], side: usize) -> Option<f64> {
-        if let Some((Times::Responses, quantile)) = metric.percentile() {
-            return self.latency[side].quantile(quantile).map(|us| us as f64);
+        if let Some((of, quantile)) = metric.percentile() {
+            return self.times[side].get(&of)?.quantile(quantile).map(|us| us as f64);
         }
         let pairs = blocks.iter().filter_map(|block| block.pair(metric));
         let values: Vec<f64> = pairs.map(|pair| pair[side]).collect();
         (!values.is_empty()).then(|| median(&values))
     }
+}
+
+/// Returns the median time between two events of a run's streams; 0 for plain responses.
+fn usual_gap(run: &RunResult) -> Duration {
+    let gap = run.streams.as_ref().and_then(|streams| streams.gap_us);
+    gap.map_or(Duration::ZERO, |gap| Duration::from_secs_f64(gap.typical_us() / 1e6))
 }
 
 /// Returns the note that queueing may explain a difference in CPU time.
@@ -331,7 +349,7 @@ fn queueing(cpu: &Finding, means: Option<&Means>) -> Option<Note> {
 fn without_cpu(blocks: &[Block]) -> Option<Note> {
     let has =
         |metric| blocks.iter().flat_map(|block| [&block.a, &block.b]).any(|turn| turn.values.contains_key(&metric));
-    match (has(Metric::Cpu), has(Metric::Memory)) {
+    match (has(Metric::Cpu) || has(Metric::EventCpu), has(Metric::Memory)) {
         (true, _) => None,
         (false, true) => Some(Note::LittleCpu),
         (false, false) => Some(Note::ServerNotVisible),

@@ -158,8 +158,8 @@ impl Sent {
 }
 
 partial!(
-    /// A request and the way there.
-    RequestAndWay, Request, Grpc, Transport, Tls
+    /// A request, the way there, and how streams of events are read.
+    RequestAndWay, Request, Grpc, Transport, Tls, Stream
 );
 
 partial!(

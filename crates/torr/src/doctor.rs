@@ -29,11 +29,14 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError};
 use torr_doctor::locate::{Locator, Login, ServerSurvey};
 use torr_doctor::remote::{RemoteWatch, Source};
-use torr_doctor::{Agents, Assignment, Diagnosis, ExperimentStart, Halt, Instruments, Observer, Watch, diagnose};
+use torr_doctor::{
+    Agents, Assignment, Diagnosis, ExperimentStart, Halt, Instruments, NullContent, Observer, StreamKind, Watch,
+    diagnose,
+};
 use torr_gauge::collector::Progress;
 use torr_gauge::machine::cpus;
 use torr_live::About;
-use torr_load::{FileSource, FilesByPath};
+use torr_load::{FileSource, FilesByPath, StreamPart};
 use torr_press::Plan;
 use torr_report::human::micros;
 use torr_report::sentence;
@@ -43,8 +46,21 @@ use written::WrittenDiagnosis;
 const SESSIONS_VARY: &str = "torr doctor varies only connections, rate and pauses of sessions: it tries no HEAD, compression or other \
                              HTTP version, since these would change the requests";
 
+/// The experiments that streams of events do not allow.
+const STREAMS_VARY: &str = "torr doctor varies only the number of streams: it leaves out what is about single responses, such as pauses, \
+                            acknowledgements, keep-alive, HEAD and compression";
+
+/// The experiments that streams of messages do not allow.
+const MESSAGES_VARY: &str = "torr doctor varies only the number of streams: it leaves out what is about single responses, other requests \
+                             to the server, and the comparison with a service that does nothing";
+
 /// The variable that has the login of the service's database.
 const DATABASE_URL: &str = "TORR_DATABASE_URL";
+
+/// The limits of the content of a service that does nothing: bytes, events, and the milliseconds between two of them.
+const MOST_BYTES: u64 = 1 << 20;
+const MOST_EVENTS: u64 = 1_000_000;
+const LONGEST_GAP_MS: u64 = 3_600_000;
 
 /// Examines the service and prints the diagnosis.
 pub fn run(mut args: DoctorArgs) -> Result<ExitCode, CliError> {
@@ -82,6 +98,11 @@ pub fn run(mut args: DoctorArgs) -> Result<ExitCode, CliError> {
         output::note(SESSIONS_VARY);
         servers::note(&assignment.plan, "torr doctor");
     }
+    match StreamKind::of(&assignment.plan) {
+        Some(StreamKind::Events) => output::note(STREAMS_VARY),
+        Some(StreamKind::Messages) => output::note(MESSAGES_VARY),
+        None => {}
+    }
     let stop = interrupt::flag()?;
     let remote = remote(args, assignment.plan.target.port)?;
     let about = About {
@@ -98,7 +119,7 @@ pub fn run(mut args: DoctorArgs) -> Result<ExitCode, CliError> {
     let locator = (!args.no_where).then_some(&survey as &dyn Locator);
     let watch = |progress: &Progress| views.progress(progress);
     let mut tell = |step: ExperimentStart<'_>| {
-        views.begins(&sentence::experiment(step.label), sentence::question(step.label.id));
+        views.begins(&sentence::experiment(step.label), sentence::question(step.label));
         shown.step(step);
     };
     let found = examine(&assignment, remote.as_ref(), agents.as_ref(), locator, Some(&watch), &stop, &mut tell);
@@ -152,10 +173,19 @@ pub fn examine(
     // Without a null service some evidence is missing, nothing more.
     let server = if agents.is_none() { Server::start(cpus(), &[]).ok() } else { None };
     let null = server.as_ref().map(|server| {
-        // It does nothing but respond with a body of this size.
-        move |body: u64| own_server::get(&server.url(&format!("/bytes/{}", body.min(1 << 20))), true)
+        // It does nothing but respond with a body of this size, or with events at this pace.
+        move |content: NullContent| match content {
+            NullContent::Bytes(bytes) => {
+                own_server::get(&server.url(&format!("/bytes/{}", bytes.min(MOST_BYTES))), true)
+            }
+            NullContent::Events { gap_ms } => {
+                let path = format!("/sse/{MOST_EVENTS}/{}", gap_ms.min(LONGEST_GAP_MS));
+                let events = Some(StreamPart::default().messages());
+                Ok(Plan { events, ..own_server::get(&server.url(&path), true)? })
+            }
+        }
     });
-    let null = null.as_ref().map(|null| null as &dyn Fn(u64) -> Result<Plan, Halt>);
+    let null = null.as_ref().map(|null| null as &dyn Fn(NullContent) -> Result<Plan, Halt>);
     let watcher = if remote.is_none() { assignment.plan.watcher() } else { None };
     let here = watcher.as_ref().map(|watcher| watcher as &dyn Observer);
     let observer = remote.map(|remote| remote as &dyn Observer).or(here);

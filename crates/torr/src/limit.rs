@@ -25,7 +25,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::SystemTime;
 use torr_doctor::Request;
 use torr_doctor::limit;
-use torr_doctor::limit::{Ask, Load as Offered, Press, Settings, find};
+use torr_doctor::limit::{Ask, Load as Offered, Press, Settings, Slo, find};
 use torr_gauge::collector::Progress;
 use torr_gauge::verdict::{LimitKind, LoadUnit};
 use torr_live::About;
@@ -52,9 +52,8 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
     let base = Base::permitted(&args.load(), args.i_own_this, "torr limit")?.with_streams(&args.load())?;
     // Sessions may meet a stream among their responses, and what is searched is still a rate of sessions.
     let is_of_streams = base.plan.events.is_some() && base.plan.work.users().is_none();
-    args.slo
-        .check(&press::entries(&base.plan), is_of_streams)
-        .map_err(|error| CliError::Usage(format!("--slo {error}")))?;
+    let slo = args.slo.clone().unwrap_or_else(|| default_slo(is_of_streams));
+    slo.check(&press::entries(&base.plan), is_of_streams).map_err(|error| CliError::Usage(format!("--slo {error}")))?;
     servers::note(&base.plan, "torr limit");
     let steps = match &fleet {
         Some(fleet) => Some(steps(args, fleet, &base, kept.lock().unwrap_or_else(PoisonError::into_inner).clone())?),
@@ -65,7 +64,8 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
     let stop = interrupt::flag()?;
     let settings = Settings {
         unit: if is_of_streams { LoadUnit::Streams } else { LoadUnit::Requests },
-        slo: args.slo.clone(),
+        keeps_gaps: args.slo.is_none() && is_of_streams,
+        slo,
         budget: args.budget,
         max_rate: args.max_rate,
         max_connections: args.max_connections,
@@ -84,7 +84,7 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
         words: format!(
             "a search for the highest sustained rate, at most {}; objectives: {}",
             micros(args.budget.as_secs_f64() * 1e6),
-            args.slo.texts().join(", ")
+            settings.slo.texts().join(", ")
         ),
         budget_s: args.budget.as_secs_f64(),
     };
@@ -151,6 +151,12 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
         None if outcome.kind == LimitKind::Never => ExitCode::FAILURE,
         None => ExitCode::SUCCESS,
     })
+}
+
+/// Returns the objectives of a search for which the user has none.
+fn default_slo(is_of_streams: bool) -> Slo {
+    let default = if is_of_streams { Slo::OF_STREAMS } else { Slo::DEFAULT };
+    Slo::parse(default).expect("the defaults are objectives")
 }
 
 /// Returns what is loaded: a URL, or a file of sessions and its server, as their requests have several URLs.

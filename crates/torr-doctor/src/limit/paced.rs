@@ -139,6 +139,23 @@ fn the_most_streams_whose_gaps_are_kept_are_found() {
 }
 
 #[test]
+fn without_objectives_streams_are_to_keep_the_gaps_of_one() {
+    for (gap_s, most_events, objective) in [(0.2, 600.0, "gap_p99<450ms"), (0.02, 5000.0, "gap_p99<90ms")] {
+        let mut service = Paced::new(gap_s, most_events);
+        let outcome = found(&mut service, &Settings { keeps_gaps: true, ..of_streams(Slo::OF_STREAMS) });
+        let most = service.most_events * (2.0 * gap_s + 0.05);
+        let streams = at_a_time(&outcome) as f64;
+        assert_eq!(outcome.kind, LimitKind::Limit, "{:?}", outcome.failed);
+        assert!(streams <= most && streams > most / 1.1 - 1.0, "{streams} of {most}");
+        let objectives: Vec<_> = outcome.slo.iter().map(String::as_str).collect();
+        assert_eq!(objectives, ["first_event_p99<1s", objective, "errors<0.1%"]);
+    }
+    // Without a gap there is nothing to keep to.
+    let outcome = found(&mut Paced::new(60.0, 1e9), &Settings { keeps_gaps: true, ..of_streams(Slo::OF_STREAMS) });
+    assert_eq!((outcome.kind, outcome.slo.len()), (LimitKind::AtLeastConnections, 2), "{:?}", outcome.failed);
+}
+
+#[test]
 fn streams_of_an_hour_that_are_kept_are_limited_by_what_is_permitted() {
     let mut service = Paced { length_s: Some(3600.0), ..Paced::new(0.05, 1e9) };
     let settings = of_streams("first_event_p99<100ms,gap_p99<100ms");

@@ -11,6 +11,8 @@ pub struct Settings {
     pub unit: LoadUnit,
     /// The objectives.
     pub slo: Slo,
+    /// Whether streams are to keep the gaps of one stream alone, in default of an objective about gaps.
+    pub keeps_gaps: bool,
     /// The budget.
     pub budget: Duration,
     /// Never more requests per second than this; of streams, never more that begin.

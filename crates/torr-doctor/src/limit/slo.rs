@@ -6,6 +6,9 @@ use torr_gauge::sessions::EntryName;
 use torr_gauge::threshold::{self, MisplacedRuleError, Objective, ObjectiveError, ObjectiveResult};
 use torr_gauge::{Latency, ThresholdRule};
 
+/// The longest gap that one of a hundred may exceed, by default: a multiple of the gap of one stream alone, and milliseconds beyond that.
+const GAPS: (f64, f64) = (2.0, 50.0);
+
 /// A list of objectives, all of which must be met.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slo(Vec<Objective>);
@@ -13,6 +16,19 @@ pub struct Slo(Vec<Objective>);
 impl Slo {
     /// The default objectives.
     pub const DEFAULT: &str = "p99<50ms,errors<0.1%";
+
+    /// The default objectives of streams, beside [`Slo::with_gaps_of`].
+    pub const OF_STREAMS: &str = "first_event_p99<1s,errors<0.1%";
+
+    /// Adds the default objective about gaps, by the usual gap of one stream alone: the pace of a service is its design, and what streams
+    /// may not do is slow each other.
+    #[must_use]
+    pub(super) fn with_gaps_of(mut self, gap_us: f64) -> Self {
+        let most_ms = GAPS.0 * gap_us / 1e3 + GAPS.1;
+        let objective = Objective::parse(&format!("gap_p99<{:.0}ms", most_ms.clamp(1.0, 1e9)));
+        self.0.insert(1.min(self.0.len()), objective.expect("it is a rule about a time"));
+        self
+    }
 
     /// Parses objectives with commas between them, such as [`Slo::DEFAULT`].
     ///

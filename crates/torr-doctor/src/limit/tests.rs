@@ -9,6 +9,7 @@ pub(super) fn settings() -> Settings {
     Settings {
         unit: LoadUnit::Requests,
         slo: Slo::parse(Slo::DEFAULT).expect("the default is one"),
+        keeps_gaps: false,
         budget: Duration::from_secs(60),
         max_rate: None,
         max_connections: 64,

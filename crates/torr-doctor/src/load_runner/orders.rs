@@ -71,7 +71,8 @@ impl ExperimentRunner for LoadRunner<'_> {
         let run = measured?.result;
         self.go_on()?;
         let located = sampling.located();
-        Ok(Some(if site.rps > 0.0 { with_kept(located, run.rps / site.rps) } else { located }))
+        let done = run.streams.as_ref().map_or(run.rps, |streams| streams.events_per_s);
+        Ok(Some(if site.rps > 0.0 { with_kept(located, done / site.rps) } else { located }))
     }
 
     fn rest(&mut self, time: Duration) -> Result<(), Halt> {
@@ -170,16 +171,20 @@ impl LoadRunner<'_> {
                 let request = Requests::raw(&user.target, "GET", old.into_bytes())?;
                 Ok(Plan { work: request.into(), ..self.plan() })
             }
-            Request::Absent => self.plan_for("/torr-looks-for-what-is-not-there", |options| {
-                options.keep_alive = keep_alive;
-                (options.method, options.body) = (None, None);
-            }),
+            Request::Absent => {
+                let plan = self.plan_for("/torr-looks-for-what-is-not-there", |options| {
+                    options.keep_alive = keep_alive;
+                    (options.method, options.body) = (None, None);
+                })?;
+                // No stream, whatever the target has.
+                Ok(Plan { events: None, ..plan })
+            }
             Request::WithoutHost => {
                 let request = Requests::raw(&user.target.at("/"), "GET", b"GET / HTTP/1.1\r\n\r\n".to_vec())?;
-                Ok(Plan { work: request.into(), ..self.plan() })
+                Ok(Plan { work: request.into(), events: None, ..self.plan() })
             }
-            Request::Null(body) => {
-                let null = self.null.map(|null| null(body));
+            Request::Null(content) => {
+                let null = self.null.map(|null| null(content));
                 let null = null.ok_or_else(|| {
                     Halt::Command("cannot compare with a service that does nothing: none is available here".into())
                 })??;

@@ -1,7 +1,8 @@
 //! Whether a run kept its scheduled rate. A run that did has no limiting factor: its throughput is the rate.
 
-use super::seen::{busy_generator, first_events, likely, other_programs, undecided};
+use super::seen::{busy_generator, likely, other_programs, undecided};
 use super::{failing, sessions, wire};
+use crate::streams::first_events;
 use crate::thresholds::{
     ALL_IN_USE, AT_THE_CAP, BACKLOG_DEVIATIONS, BACKLOG_GREW, BACKLOG_GREW_IN_STAGES, BACKLOG_LATE, BACKLOG_S,
     BACKLOG_SHARE, FEW_IN_FLIGHT, MACHINE_PAUSE, MANY_FAILED, OWN_PAUSE, STALLED,

@@ -58,22 +58,3 @@ pub fn figures(run: &RunResult) -> Figures {
     let (connections, signals) = (run.plan.connections, run.signals.clone().map(Signals::without_steal));
     Figures { connections, signals, ladder: Ladder(vec![rung]), ..Figures::default() }
 }
-
-/// Returns the times to the first events as evidence.
-pub fn first_events(run: &RunResult) -> Option<Fact> {
-    let first = run.streams.as_ref()?.first_event_us?;
-    let seconds = |us: u64| us as f64 / 1e6;
-    Some(Fact::FirstEvents { p50_s: seconds(first.p50?), p99_s: first.p99.map(seconds), max_s: seconds(first.max) })
-}
-
-/// Returns the times between events as evidence.
-pub fn gaps(run: &RunResult) -> Option<Fact> {
-    let streams = run.streams.as_ref()?;
-    let gaps = streams.gap_us?;
-    let seconds = |us: u64| us as f64 / 1e6;
-    Some(Fact::Gaps {
-        p50_s: seconds(gaps.p50?),
-        p99_s: gaps.p99.map(seconds),
-        silence_s: seconds(streams.longest_silence_us),
-    })
-}

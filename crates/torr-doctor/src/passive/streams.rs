@@ -2,7 +2,8 @@
 //! first event, and the times between events.
 
 use super::kept::kept_schedule;
-use super::seen::{busy_generator, first_events, gaps, likely, machine_cpu, undecided};
+use super::seen::{busy_generator, likely, machine_cpu, undecided};
+use crate::streams::{first_events, gaps};
 use crate::thresholds::{ALL_IN_USE, FEW_IN_FLIGHT, FEW_RESPONSES, FIRST_EVENT_WAITS, STEADY_GAPS};
 use torr_gauge::verdict::{Advice, Fact, Finding, Headline};
 use torr_gauge::{Factor, RunResult};

@@ -28,7 +28,7 @@ pub fn rule(evidence: &Evidence) -> Step {
 pub fn failures(evidence: &Evidence) -> Option<Finding> {
     let (full, alone) = (evidence.full(), evidence.alone());
     let (share, alone_share) = (failed_share(evidence, full), failed_share(evidence, alone));
-    let nothing = full.run.requests == 0 && alone.run.requests == 0;
+    let nothing = !full.run.has_responses() && !alone.run.has_responses();
     if share < MANY_FAILED && !nothing {
         return None;
     }

@@ -114,6 +114,9 @@ pub struct ExperimentLabel {
     pub id: ExperimentId,
     /// Connections at a time.
     pub connections: usize,
+    /// Streams of events at a time, where responses are such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<usize>,
     /// The offered rate of an open loop in requests per second.
     pub rate: Option<f64>,
     /// The variant of a comparison.

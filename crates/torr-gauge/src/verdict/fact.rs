@@ -51,7 +51,9 @@ pub enum WaitKind {
 
 /// A measurement, or a result of an experiment.
 ///
-/// Names that end with `_s` are seconds, with `_rps` requests per second, `share` is from 0 to 1, `cores` is CPU time in CPUs.
+/// Names that end with `_s` are seconds, with `_per_s` numbers per second, with `_rps` requests per second.
+///
+/// `share` is from 0 to 1, `cores` is CPU time in CPUs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "fact", rename_all = "kebab-case")]
 #[allow(missing_docs, reason = "the sentence of each fact in torr-report describes it")]
@@ -114,6 +116,13 @@ pub enum Fact {
     LongestSilence { seconds: f64 },
     OpenStreams { open: u64, waiting: u64 },
     NoGap { seconds: f64 },
+    EventsAtMost { events_per_s: f64 },
+    EventsFlat { events_per_s: f64, from: u64, to: Option<u64> },
+    EventsGrew { factor: f64, from: u64, to: u64 },
+    StreamsPace { streams: u64, events_per_s: f64, share: f64 },
+    StreamsAtATime { open: u64, of: u64 },
+    StreamsCapped { begun_per_s: f64, cap_per_s: f64 },
+    NullStreams { null_events_per_s: f64, events_per_s: f64 },
     StreamAlone { first_event_s: f64, gap_s: Option<f64> },
     Quartiles { p50_s: f64, p75_s: f64 },
     LongestResponse { seconds: f64 },

@@ -41,6 +41,16 @@ pub enum Headline {
     EventsSteady,
     EventsUneven,
     FirstEventsWait,
+    /// Each of so many streams has its events at the pace of one alone: one in so many seconds.
+    StreamsPaced {
+        streams: u64,
+        gap_s: f64,
+    },
+    EventsHeld,
+    /// So many streams have events at a time.
+    StreamsAtATime {
+        streams: u64,
+    },
     Silence,
     AgentLost,
     LoadEndedEarly,
@@ -54,7 +64,11 @@ pub enum Headline {
     GeneratorHere,
     Agents,
     GeneratorFillsMachine,
-    MachineFull { server_share: f64, peers_share: f64, generator_share: f64 },
+    MachineFull {
+        server_share: f64,
+        peers_share: f64,
+        generator_share: f64,
+    },
     OutOfPorts,
     // The network.
     NetworkTime,
@@ -64,6 +78,10 @@ pub enum Headline {
     MoreConnections,
     // Connections.
     StreamsHoldConnections,
+    /// The service refuses streams beyond so many.
+    StreamsRefused {
+        streams: u64,
+    },
     Handshakes,
     HandshakeEach,
     ConnectionEach,
@@ -71,17 +89,32 @@ pub enum Headline {
     ConnectionsDropped,
     // The server.
     AllCpu,
-    OneThread { cpu_is_free: bool },
+    OneThread {
+        cpu_is_free: bool,
+    },
     OneCpuShared,
     UnevenWorkers,
     ThreadsSaturated,
     CpuQuota,
     HiddenQuota,
-    MachineFullWith { server: String, is_proxy: bool },
+    MachineFullWith {
+        server: String,
+        is_proxy: bool,
+    },
     OneWorker,
     WorkersBlocked(Option<WorkerCount>),
+    /// So many streams have a worker each.
+    StreamWorkers {
+        streams: u64,
+    },
+    /// A semaphore or a pool lets so many streams begin.
+    StreamPool {
+        streams: u64,
+    },
     Lock,
-    Pool { size: f64 },
+    Pool {
+        size: f64,
+    },
     SerialisedComputation,
     RelayWorkers(WorkerCount),
     LimiterRefuses,

@@ -17,6 +17,7 @@ pub enum Change {
     WholeMachine,
     CheaperQueries,
     CheaperRequests,
+    CheaperEvents,
     OneQuery,
     RawDriver,
     CheaperProxy,

@@ -4,6 +4,7 @@ use super::instructions::Instructions;
 use super::server::Server;
 use crate::block::{InvalidReason, Turn};
 use crate::metric::{Metric, Times};
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_doctor::Halt;
@@ -41,12 +42,59 @@ impl Lengths {
     }
 }
 
-/// A turn, with its response times.
+impl Lengths {
+    /// Returns the length of all parts together.
+    pub fn whole(self) -> Duration {
+        self.warmup + self.fixed + self.saturated
+    }
+}
+
+/// A turn, with its times.
 pub struct Measured {
     /// The turn.
     pub turn: Turn,
-    /// The response times at the fixed rate.
-    pub latency: Latency,
+    /// The response times at the fixed rate; the times to first events and the gaps of streams.
+    pub times: BTreeMap<Times, Latency>,
+}
+
+/// Measures a turn of streams, with as many at a time as the plan's connections have. They have no rate: the number of streams is the load.
+pub fn measure_streams(
+    server: &Server,
+    length: Duration,
+    max_rate: Option<f64>,
+    stop: &AtomicBool,
+) -> Result<Measured, Halt> {
+    let look = || server.watcher.as_ref().map(|watcher| watcher.reading());
+    let before = look();
+    let run = saturated(server, length, max_rate, stop)?;
+    let seen = before.zip(look()).map(|(before, after)| Signals::between(&before, &after));
+    let result = &run.result;
+    let streams = run.total.streams.as_deref();
+    let times = streams.map_or_else(BTreeMap::new, |streams| {
+        [(Times::FirstEvents, streams.first_event.clone()), (Times::Gaps, streams.gaps.clone())].into()
+    });
+    let mut turn = Turn { invalid: invalid(result), ..Turn::default() };
+    let mut put = |metric, value: Option<f64>| {
+        if let Some(value) = value {
+            turn.values.insert(metric, value);
+        }
+    };
+    put(Metric::EventCpu, seen.as_ref().and_then(|seen| cpu_us(seen, result)));
+    put(Metric::Events, result.streams.as_ref().map(|streams| streams.events_per_s));
+    put(Metric::Memory, seen.as_ref().and_then(memory));
+    put(Metric::Errors, Some(failed_share(result)));
+    put_percentiles(&mut turn, &times);
+    Ok(Measured { turn, times })
+}
+
+/// Adds the percentiles of times to a turn, those that are known.
+fn put_percentiles(turn: &mut Turn, times: &BTreeMap<Times, Latency>) {
+    for metric in Metric::ALL {
+        let known = metric.percentile().and_then(|(of, share)| times.get(&of)?.quantile(share));
+        if let Some(us) = known {
+            turn.values.insert(metric, us as f64);
+        }
+    }
 }
 
 /// Measures a turn.
@@ -83,12 +131,10 @@ pub fn measure(
     put(Metric::Memory, seen.as_ref().and_then(memory));
     put(Metric::Throughput, Some(most.result.good_rps()));
     put(Metric::Errors, Some(failed_share(&fixed.result)));
-    for metric in Metric::ALL {
-        let share = metric.percentile().filter(|(times, _)| *times == Times::Responses).map(|(_, share)| share);
-        put(metric, share.and_then(|share| latency.quantile(share)).map(|us| us as f64));
-    }
     turn.mean_us = (latency.count() > 0).then(|| latency.sum() / latency.count() as f64);
-    Ok(Measured { turn, latency })
+    let times = [(Times::Responses, latency)].into();
+    put_percentiles(&mut turn, &times);
+    Ok(Measured { turn, times })
 }
 
 /// Loads a server as hard as the plan's connections do.
@@ -130,7 +176,9 @@ pub fn invalid(run: &RunResult) -> Vec<InvalidReason> {
 /// Returns the share of requests that failed.
 pub fn failed_share(run: &RunResult) -> f64 {
     let ended = run.requests + run.errors.unanswered();
-    run.errors.total() as f64 / ended.max(1) as f64
+    // Streams may be endless.
+    let of = if run.streams.is_some() { run.started } else { ended };
+    run.errors.total() as f64 / of.max(1) as f64
 }
 
 /// Returns the server's CPU time in microseconds for each response, those of the warm-up included, or for each event of streams. The events

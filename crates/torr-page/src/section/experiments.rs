@@ -2,7 +2,7 @@
 
 use super::figures::failures;
 use super::header::load;
-use super::ladder::{Rung, drawn};
+use super::ladder::{OF_REQUESTS, OF_STREAMS, Rung, drawn};
 use super::verdict::evidence;
 use crate::fields::{field, flag, list, number, text, texts};
 use maud::{Markup, html};
@@ -21,7 +21,8 @@ pub fn ladder(value: &Value) -> Markup {
     };
     let mut rungs: Vec<_> = list(value, "figures.ladder").iter().filter_map(rung).collect();
     rungs.sort_by(|a, b| a.connections.total_cmp(&b.connections));
-    drawn(&rungs, None, None, number(value, "figures.null_rps"))
+    let words = if text(value, "setting.streams").is_some() { OF_STREAMS } else { OF_REQUESTS };
+    drawn(&rungs, words, None, None, number(value, "figures.null_rps"))
 }
 
 /// Returns the trail: the experiments that decided first, the others folded.
@@ -53,6 +54,10 @@ pub fn experiments(value: &Value) -> Markup {
 fn experiment(step: &Value) -> Markup {
     let run = field(step, "run");
     let figure = run.and_then(|run| {
+        if let Some(events) = number(run, "streams.events_per_s") {
+            let gap = number(run, "streams.gap_us.p50").map(|p50| format!(", gaps p50 {}", micros(p50)));
+            return Some(format!("{} events/s{}", rate(events), gap.unwrap_or_default()));
+        }
         let per_s = rate(number(run, "rps")?);
         Some(match number(run, "latency_us.p50") {
             Some(p50) => format!("{per_s}/s, p50 {}", micros(p50)),
@@ -71,7 +76,11 @@ fn experiment(step: &Value) -> Markup {
                     p {
                         (load(run)) ": " (count(number(run, "requests").unwrap_or(0.0) as u64)) " responses, "
                         (count(failures(run) as u64)) " errors"
-                        @if let Some(p99) = number(run, "latency_us.p99") { ", p99 " (micros(p99)) }
+                        @if let Some(streams) = field(run, "streams") {
+                            ", " (count(number(streams, "open").unwrap_or(0.0) as u64)) " streams open at the end"
+                            @if let Some(p99) = number(streams, "first_event_us.p99") { ", first events p99 " (micros(p99)) }
+                            @if let Some(p99) = number(streams, "gap_us.p99") { ", gaps p99 " (micros(p99)) }
+                        } @else if let Some(p99) = number(run, "latency_us.p99") { ", p99 " (micros(p99)) }
                         @if let Some(cores) = number(run, "host.server_cores") { ", the server used " (format!("{cores:.2}")) " CPUs" }
                         "."
                     }

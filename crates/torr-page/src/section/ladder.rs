@@ -26,6 +26,21 @@ pub struct Rung {
     pub p99: Option<f64>,
 }
 
+/// The words of a ladder: what its rungs are, and what is counted on them.
+#[derive(Debug, Clone, Copy)]
+pub struct Words {
+    /// The load that a rung has more of.
+    pub by: &'static str,
+    /// What the load has per second.
+    pub counted: &'static str,
+}
+
+/// The words of a ladder of connections.
+pub const OF_REQUESTS: Words = Words { by: "connections", counted: "requests" };
+
+/// The words of a ladder of connections with streams of events on them.
+pub const OF_STREAMS: Words = Words { by: "connections with streams", counted: "events" };
+
 /// Returns the ladder of a search, with fit and knee.
 pub fn ladder(value: &Value) -> Markup {
     let rung = |rung: &Value| {
@@ -41,12 +56,18 @@ pub fn ladder(value: &Value) -> Markup {
         let [lambda, sigma, kappa] = ["lambda", "sigma", "kappa"].map(|name| number(value, &format!("fit.{name}")));
         Some((lambda?, sigma?, kappa?))
     });
-    drawn(&rungs, fit.flatten(), number(value, "knee"), None)
+    drawn(&rungs, OF_REQUESTS, fit.flatten(), number(value, "knee"), None)
 }
 
 /// Returns the plot and the table of a ladder; nothing for fewer than two rungs. `null` is the throughput of a service that does
 /// nothing, which bounds what can be measured.
-pub fn drawn(rungs: &[Rung], fit: Option<(f64, f64, f64)>, knee: Option<f64>, null: Option<f64>) -> Markup {
+pub fn drawn(
+    rungs: &[Rung],
+    words: Words,
+    fit: Option<(f64, f64, f64)>,
+    knee: Option<f64>,
+    null: Option<f64>,
+) -> Markup {
     let [first, .., last] = rungs else { return html! {} };
     let most = rungs.iter().map(|rung| rung.per_s).fold(0.0, f64::max);
     // A bound far above would leave no room for the curve.
@@ -81,7 +102,8 @@ pub fn drawn(rungs: &[Rung], fit: Option<(f64, f64, f64)>, knee: Option<f64>, nu
     let x_labels = rungs.iter().rev().step_by(step).map(|rung| (rung.connections, rung.connections.to_string()));
     let mut x_labels: Vec<_> = x_labels.collect();
     x_labels.reverse();
-    let mut description = "requests per second in a closed loop".to_owned();
+    let Words { by, counted } = words;
+    let mut description = format!("{counted} per second in a closed loop");
     match (null, bound) {
         (_, Some(_)) => description += "; a service that does nothing reaches the bound (dashed)",
         (Some(null), None) if null > 0.0 => {
@@ -89,13 +111,13 @@ pub fn drawn(rungs: &[Rung], fit: Option<(f64, f64, f64)>, knee: Option<f64>, nu
         }
         _ => {}
     }
-    let title = "Throughput by connections";
+    let title = &format!("Throughput by {by}");
     let marks = knee.map(|knee| (knee, format!("knee {knee:.0}"))).into_iter().collect();
     let frame = Frame { title, description, height, x, x_labels, y, y_text: count_tick, ends, marks };
-    html! { section { h2 { "By connections" } (frame.around(&lines, &table(rungs, most, fit))) } }
+    html! { section { h2 { "By " (by) } (frame.around(&lines, &table(rungs, words, most, fit))) } }
 }
 
-fn table(rungs: &[Rung], most: f64, fit: Option<(f64, f64, f64)>) -> Markup {
+fn table(rungs: &[Rung], Words { by, counted }: Words, most: f64, fit: Option<(f64, f64, f64)>) -> Markup {
     let time = |time: Option<f64>| time.map_or("–".into(), micros);
     html! {
         @if let Some((lambda, sigma, kappa)) = fit {
@@ -105,9 +127,9 @@ fn table(rungs: &[Rung], most: f64, fit: Option<(f64, f64, f64)>) -> Markup {
         }
         details {
             summary { "Figures as a table" }
-            div.wide tabindex="0" role="group" aria-label="Throughput by connections" {
+            div.wide tabindex="0" role="group" aria-label={ "Throughput by " (by) } {
                 table {
-                    thead { tr { th { "connections" } th { "requests/s" } td {} th { "p50" } th { "p99" } } }
+                    thead { tr { th { (by) } th { (counted) "/s" } td {} th { "p50" } th { "p99" } } }
                     tbody {
                         @for rung in rungs {
                             tr {

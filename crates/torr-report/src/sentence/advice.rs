@@ -15,6 +15,12 @@ pub fn advice(advice: &Advice) -> String {
         A::TestConnections { connections } => {
             return format!("test with more connections; start with {connections}");
         }
+        A::TestStreams { connections } => {
+            return format!("test with more streams, and see whether gaps stay as they are; start with -c {connections}");
+        }
+        A::MoreBudgetForStreams { seconds } => {
+            return format!("events are rare here: allow more time to compare loads, with --budget {seconds:.0}s");
+        }
         A::Prove { factor } => return proof(*factor),
         A::LetItEnd { seconds: most } => return format!("let it finish: it takes at most {}", seconds(*most)),
         A::TryOne { command: Some(command) } => return format!("check that the service responds at all: {command}"),
@@ -112,11 +118,20 @@ pub fn advice(advice: &Advice) -> String {
         A::RaiseBacklog => "raise the backlog that the service passes to listen(), and net.core.somaxconn, which caps it",
         A::AcceptFaster => "accept in a loop of its own, or more than one connection at a time",
         A::CheaperRequests => "make requests cheaper, or give the server more CPU",
+        A::CheaperEvents => {
+            "make events cheaper: serialise each once for all streams, send several with one write; or give the server more CPU"
+        }
+        A::FindHeldEvents => {
+            "look at what all streams wait for: a lock, a queue, or the source that their events come from"
+        }
         A::Locate => "run 'torr doctor' with this load: it names the function, the lock or the statement",
         A::Profile => "profile the server under this load to see where its CPU time goes",
         A::MoreBlockingWorkers { cores: None } => "run more workers: where workers block, 4 to 8 for each CPU",
         A::StillMoreWorkers => {
             "run more workers, as far as memory and the services behind them allow; or let handlers wait asynchronously"
+        }
+        A::StreamsWithoutWorkers => {
+            "let the handlers of streams wait asynchronously, or run a worker for each stream: an open stream keeps its worker"
         }
         A::UnblockLoop => {
             "move the blocking call out of the event loop: use its asynchronous form, or a pool of 4 to 8 threads for each CPU"

@@ -6,7 +6,10 @@ use torr_gauge::verdict::{CheapRequest, ExperimentId, ExperimentLabel, KeepAlive
 /// Returns the name of an experiment.
 pub fn experiment(label: &ExperimentLabel) -> String {
     use ExperimentId as Id;
-    let connections = plural(label.connections as u64, "connection");
+    let connections = match label.streams {
+        Some(streams) => plural(streams as u64, "stream"),
+        None => plural(label.connections as u64, "connection"),
+    };
     match label.id {
         Id::Rung(_) | Id::Full | Id::Double => return connections,
         Id::FullUndisturbed | Id::DoubleConnected | Id::FullWithoutErrors => return format!("{connections}, again"),
@@ -35,6 +38,8 @@ pub fn experiment(label: &ExperimentLabel) -> String {
         | Id::SameVersionTurn
         | Id::VersionsTurn => return label.variant.clone().unwrap_or_default(),
         Id::Cheap(request) => cheap(request),
+        Id::Alone if label.streams.is_some() => "one stream at a time",
+        Id::AloneLonger if label.streams.is_some() => "one stream at a time, for longer",
         Id::Alone => "one request at a time",
         Id::AloneLonger => "one request at a time, for longer",
         Id::AloneUndisturbed => "one request at a time, after a pause",
@@ -68,9 +73,14 @@ pub fn experiment(label: &ExperimentLabel) -> String {
 }
 
 /// Returns the question that an experiment settles, or why it is repeated.
-pub fn question(id: ExperimentId) -> &'static str {
+pub fn question(label: &ExperimentLabel) -> &'static str {
     use ExperimentId as Id;
-    match id {
+    match label.id {
+        Id::Alone if label.streams.is_some() => "what is the pace of one stream?",
+        Id::AloneLonger if label.streams.is_some() => "again, so that events and streams are seen",
+        Id::Rung(_) if label.streams.is_some() => "where do events per second stop growing?",
+        Id::Full if label.streams.is_some() => "how many events per second have your streams?",
+        Id::Double if label.streams.is_some() => "do more streams have more events?",
         Id::Alone | Id::StartedAlone => "what is the response time without load?",
         Id::AloneAcked => "what is the response time without delayed acknowledgements?",
         Id::AloneLonger | Id::AloneAckedLonger => "again: the first try got too few responses",
@@ -147,7 +157,9 @@ mod tests {
         use ExperimentId as Id;
         let of_load = [Id::Full, Id::FullUndisturbed, Id::FullSpread].map(|id| (id, 4));
         let of_double = [Id::Double, Id::DoubleConnected].map(|id| (id, 8));
-        let named = |(id, connections)| experiment(&ExperimentLabel { id, connections, rate: None, variant: None });
+        let named = |(id, connections)| {
+            experiment(&ExperimentLabel { id, connections, streams: None, rate: None, variant: None })
+        };
         let mut names: Vec<_> = of_load.into_iter().chain(of_double).map(named).collect();
         names.sort();
         let all = names.len();

@@ -55,11 +55,7 @@ pub fn fact(fact: &Fact) -> String {
         F::ThrottledAt { rps, share } => {
             format!("at {} the kernel throttled the server in {} of the periods", per_second(*rps), percent(*share))
         }
-        F::IdleWorkers { workers } => format!(
-            "{} {} nearly idle, also after reconnecting, although other loads kept all workers busy",
-            plural(*workers as u64, "other worker"),
-            was(*workers)
-        ),
+        F::IdleWorkers { workers } => hidden::idle_workers(*workers),
         F::ThreadsStopped { share } => hidden::threads_stopped(*share),
         F::StopsEachPeriod { period_s, stopped_s } => hidden::stops(*period_s, *stopped_s),
         F::LightLoadStops { request, rps, target_rps } => hidden::light_load_stops(*request, *rps, *target_rps),
@@ -179,7 +175,14 @@ pub fn fact(fact: &Fact) -> String {
         | F::LongestSilence { .. }
         | F::OpenStreams { .. }
         | F::NoGap { .. }
-        | F::StreamAlone { .. } => streams::fact(fact),
+        | F::StreamAlone { .. }
+        | F::EventsAtMost { .. }
+        | F::EventsFlat { .. }
+        | F::EventsGrew { .. }
+        | F::StreamsPace { .. }
+        | F::StreamsAtATime { .. }
+        | F::StreamsCapped { .. }
+        | F::NullStreams { .. } => streams::fact(fact),
         F::Quartiles { p50_s, p75_s } => format!(
             "half of the responses took at most {}, three quarters at most {}",
             seconds(*p50_s),
@@ -222,10 +225,7 @@ pub fn fact(fact: &Fact) -> String {
             per_second(1.0 / alone_s),
             mean(*at_a_time)
         ),
-        F::Burst { pause_s, responses, expected } => format!(
-            "after a pause of {}, the first tenth of a second had {responses:.0} responses instead of {expected:.0}",
-            seconds(*pause_s)
-        ),
+        F::Burst { pause_s, responses, expected } => hidden::burst(*pause_s, *responses, *expected),
         F::Handler { request, seconds: took, target_s } => {
             format!(
                 "{} takes {}, the target {}: the difference is the handler's work",

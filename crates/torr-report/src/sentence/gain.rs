@@ -54,6 +54,7 @@ fn change(change: Change) -> String {
         C::WholeMachine => "with all of the machine's CPU, in proportion to the quota",
         C::CheaperQueries => "with queries that cost half",
         C::CheaperRequests => "with requests that cost half the CPU",
+        C::CheaperEvents => "with events that cost half the CPU",
         C::OneQuery => "with one query for each request",
         C::RawDriver => "with the raw driver",
         C::CheaperProxy => "with a proxy that costs little",

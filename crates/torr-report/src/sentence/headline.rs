@@ -1,6 +1,6 @@
 //! The sentence of each headline.
 
-use crate::human::{per_second, percent};
+use crate::human::{per_second, percent, plural, seconds};
 use torr_gauge::verdict::{Headline, KeptRate, WorkerCount};
 
 /// Returns the verdict in one sentence.
@@ -42,6 +42,38 @@ pub fn headline(headline: &Headline) -> String {
         H::EventsSteady => "Nothing limited this run: streams began without a wait, and their events came at an even pace.",
         H::EventsUneven => "Events came at an uneven pace; this run does not show whether the service is made so or limited.",
         H::FirstEventsWait => "Streams wait for their first event; this run does not show what for.",
+        H::StreamsPaced { streams, gap_s } => {
+            return format!(
+                "Nothing limits {}: the service sends an event each {} on each, as it does on one alone.",
+                plural(*streams, "stream"),
+                seconds(*gap_s)
+            );
+        }
+        H::EventsHeld => {
+            "More streams bring no more events, although nothing is busy; the evidence does not show what events wait for."
+        }
+        H::StreamsAtATime { streams } => {
+            return format!(
+                "The service sends events on {} at a time; what the others wait for is not visible from here.",
+                plural(*streams, "stream")
+            );
+        }
+        H::StreamWorkers { streams } => {
+            return format!(
+                "All workers have a stream: events come on {} at a time, and the others wait for a worker, while CPU is free.",
+                plural(*streams, "stream")
+            );
+        }
+        H::StreamPool { streams } => {
+            return format!(
+                "A semaphore or a pool inside the server lets {} have events at a time; the others wait for it while the \
+                 CPUs are idle.",
+                plural(*streams, "stream")
+            );
+        }
+        H::StreamsRefused { streams } => {
+            return format!("The service has {} open at a time, and refuses further ones.", plural(*streams, "stream"));
+        }
         H::StreamsHoldConnections => "Open streams hold all connections, so requests that are due wait for one.",
         H::FewRequests => "A few requests do not show what limits the service.",
         H::Silence => "The service stopped responding for a while, and caught up afterwards.",

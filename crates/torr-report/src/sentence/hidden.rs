@@ -1,8 +1,24 @@
 //! The sentences of facts that hide behind something else: errors, queues, stops, a tail.
 
 use super::experiment::cheap;
+use super::parts::was;
 use crate::human::{count, per_second, percent, plural, seconds, times};
 use torr_gauge::verdict::CheapRequest;
+
+pub(super) fn idle_workers(workers: usize) -> String {
+    format!(
+        "{} {} nearly idle, also after reconnecting, although other loads kept all workers busy",
+        plural(workers as u64, "other worker"),
+        was(workers)
+    )
+}
+
+pub(super) fn burst(pause_s: f64, responses: f64, expected: f64) -> String {
+    format!(
+        "after a pause of {}, the first tenth of a second had {responses:.0} responses instead of {expected:.0}",
+        seconds(pause_s)
+    )
+}
 
 pub(super) fn errors_begin(clean: usize, connections: usize, share: f64) -> String {
     format!(

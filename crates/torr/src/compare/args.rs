@@ -13,6 +13,7 @@ Examples:
   torr compare before.json after.json
   torr compare --a base/*.json --b head/*.json
   torr compare http://127.0.0.1:8080/ http://127.0.0.1:8081/ --fail-if 'cpu>+2%'
+  torr compare URL1 URL2 --sse --fail-if 'gap_p99>+5%'
   torr compare --a './base 8080' --b './head 8080' --url http://127.0.0.1:8080/";
 
 /// `torr compare`.
@@ -47,7 +48,7 @@ pub struct CompareArgs {
     /// Limit the request rate, per second
     #[arg(long, value_name = "RATE", value_parser = steady)]
     pub max_rate: Option<f64>,
-    /// Keep this many connections open
+    /// Keep this many connections open; of streams, with one on each
     #[arg(short, long, default_value_t = 64, value_parser = connections, value_name = "N")]
     pub connections: usize,
     /// Use this many threads [default: one per CPU]

@@ -7,12 +7,13 @@ use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 use torr_load::values::{connections, duration, per_second, threads};
-use torr_load::{Load, Sent};
+use torr_load::{Exchanged, Load};
 
 const EXAMPLES: &str = "\
 Examples:
   torr doctor http://127.0.0.1:8080/            find what limits it
   torr doctor URL -c 500 --budget 2m            use more connections and time
+  torr doctor URL --sse                         examine streams of events
   torr doctor URL --watch server:9300           observe the server's machine
   torr doctor URL --dashboard                   follow the experiments in a browser
   torr doctor URL --via http://127.0.0.1:8081/  measure the cost of a proxy";
@@ -24,7 +25,7 @@ pub struct DoctorArgs {
     /// A URL, with or without 'http://'; or a.hurl, script.lua, script.js or plan.toml, whose pace and duration are ignored
     #[arg(required_unless_present_any = ["sweep", "command", "tls"])]
     pub url: Option<String>,
-    /// Diagnose the service at this many connections
+    /// Diagnose the service at this many connections; of streams, with one on each
     #[arg(short, long, default_value_t = 100, value_parser = connections, value_name = "N")]
     pub connections: usize,
     /// Use this many threads [default: one per CPU]
@@ -33,7 +34,7 @@ pub struct DoctorArgs {
     /// Finish all experiments within this time
     #[arg(long, default_value = "60s", value_parser = duration, value_name = "DURATION")]
     pub budget: Duration,
-    /// Limit the request rate, per second
+    /// Limit the request rate, per second; of streams, the rate at which they begin
     #[arg(long, value_parser = per_second, value_name = "RATE")]
     pub max_rate: Option<f64>,
     /// Limit the number of connections [default: twice -c]
@@ -78,7 +79,7 @@ pub struct DoctorArgs {
     #[command(flatten)]
     pub compare: CompareArgs,
     #[command(flatten)]
-    pub load: Sent,
+    pub load: Exchanged,
     #[command(flatten)]
     pub through: ThroughFleet,
 }
@@ -95,7 +96,7 @@ impl DoctorArgs {
         self.threads = pace.threads.as_deref().copied().or(self.threads);
         self.max_rate = pace.max_rate.as_deref().copied().or(self.max_rate);
         self.no_keepalive |= pace.no_keepalive;
-        self.load = Sent::of(&load);
+        self.load = Exchanged::of(&load);
     }
 
     /// Returns what is examined.

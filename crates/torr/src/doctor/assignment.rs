@@ -7,7 +7,7 @@ use crate::exit::CliError;
 use crate::session;
 use std::time::Duration;
 use torr_doctor::remote::{RemoteError, RemoteWatch};
-use torr_doctor::{Assignment, Invocation, quoted};
+use torr_doctor::{Assignment, Invocation, StreamKind, quoted};
 use torr_load::Load;
 use torr_plan::target::{TargetKind, is_k6};
 use torr_press::Plan;
@@ -25,7 +25,15 @@ pub fn plan(args: &DoctorArgs, load: &Load) -> Result<(Plan, Options), CliError>
         let path = path.display();
         return Err(CliError::Usage(format!("k6 scripts are not supported in a comparison: use 'torr doctor {path}'")));
     }
-    base(args, load).map(|base| (base.plan, base.options))
+    let Base { plan, options, .. } = base(args, load)?;
+    match StreamKind::of(&plan) {
+        Some(_) => Err(CliError::Usage(
+            "streams of events are not supported in a comparison by --sweep, --via, --tls or --paths: use 'torr doctor URL', or \
+             'torr compare' with two URLs"
+                .into(),
+        )),
+        None => Ok((plan, options)),
+    }
 }
 
 /// Returns the plan for a target, if it may be loaded, with its script.
@@ -33,7 +41,7 @@ pub fn base(args: &DoctorArgs, load: &Load) -> Result<Base, CliError> {
     if load.request.urls.is_some() {
         return Err(CliError::Usage("torr doctor examines one URL at a time: drop --urls".into()));
     }
-    let base = Base::permitted(load, args.i_own_this, "torr doctor")?;
+    let base = Base::permitted(load, args.i_own_this, "torr doctor")?.with_streams(load)?;
     let threads = args.threads.unwrap_or(base.plan.threads);
     Ok(Base { plan: Plan { connections: args.connections, threads, ..base.plan }, ..base })
 }

@@ -24,7 +24,7 @@ impl Shown {
     /// An experiment begins.
     pub fn step(&self, step: ExperimentStart<'_>) {
         let spent = step.spent * self.budget.as_secs_f64();
-        let (name, question) = (sentence::experiment(step.label), sentence::question(step.label.id));
+        let (name, question) = (sentence::experiment(step.label), sentence::question(step.label));
         let what = format!("{name}  {}", paint(FAINT, question));
         match &self.live {
             Some(live) => live.begin(spent, &what),

@@ -37,9 +37,9 @@ pub struct WrittenObservation {
 
 impl WrittenObservation {
     fn of(observation: Observation, decided: &[ExperimentId]) -> Self {
-        let experiment = sentence::experiment(&observation.label());
-        let (why, decided) = (sentence::question(observation.id), decided.contains(&observation.id));
-        Self { experiment, why, decided, observation }
+        let label = observation.label();
+        let (why, decided) = (sentence::question(&label), decided.contains(&observation.id));
+        Self { experiment: sentence::experiment(&label), why, decided, observation }
     }
 }
 

@@ -15,7 +15,8 @@ const EXAMPLES: &str = "\
 Examples:
   torr limit http://127.0.0.1:8080/                    p99<50ms, errors<0.1%
   torr limit URL --slo 'p99.9<200ms,max<2s,errors<=0'  other objectives
-  torr limit URL --sse --slo 'gap_p99<100ms'           streams at a time
+  torr limit URL --sse                                 streams at a time
+  torr limit URL --sse --slo 'gap_p99<100ms'           with other objectives
   torr limit URL --budget 5m --max-connections 2000    search longer and wider
   torr limit URL --max-rate 5k --json limit.json       stay below a rate";
 
@@ -26,9 +27,10 @@ pub struct LimitArgs {
     /// A URL, with or without 'http://'; or a.hurl, script.lua, script.js or plan.toml, whose pace and duration are ignored
     #[arg(required_unless_present = "urls")]
     pub url: Option<String>,
-    /// Meet these objectives, such as 'p99<50ms,errors<0.1%'
-    #[arg(long, value_name = "RULES", default_value = Slo::DEFAULT, value_parser = Slo::parse)]
-    pub slo: Slo,
+    /// Meet these objectives [default: p99<50ms,errors<0.1%; of streams first_event_p99<1s,errors<0.1%, and 99% of the gaps
+    /// within twice that of one stream and 50 ms]
+    #[arg(long, value_name = "RULES", value_parser = Slo::parse)]
+    pub slo: Option<Slo>,
     /// Finish within this time
     #[arg(long, default_value = "60s", value_parser = budget, value_name = "DURATION")]
     pub budget: Duration,

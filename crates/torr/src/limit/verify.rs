@@ -2,7 +2,7 @@
 
 use super::args::LimitArgs;
 use crate::again;
-use torr_doctor::limit::{Outcome, StreamReading};
+use torr_doctor::limit::{Outcome, Slo, StreamReading};
 use torr_doctor::{Flag, Invocation};
 use torr_plan::target;
 use torr_report::sentence;
@@ -41,7 +41,9 @@ fn invocation(args: &LimitArgs, agents: Option<usize>) -> Invocation {
 
 fn verify(again: &Invocation, args: &LimitArgs, outcome: &Outcome) -> Option<String> {
     let sustained = outcome.sustained.as_ref()?;
-    let breaches: Vec<_> = args.slo.breaches().iter().map(ToString::to_string).collect();
+    // By default an objective follows from the gaps of one stream.
+    let slo = Slo::parse(&outcome.slo.join(",")).ok()?;
+    let breaches: Vec<_> = slo.breaches().iter().map(ToString::to_string).collect();
     let breaches = breaches.join(",");
     if let Some(streams) = &sustained.streams {
         return Some(of_streams(again, streams, sustained.connections, &breaches));
