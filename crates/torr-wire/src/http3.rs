@@ -11,6 +11,7 @@ pub mod qpack;
 mod response;
 mod settings;
 mod stream;
+mod stream_type;
 pub mod varint;
 
 pub use control::{ControlEvent, ControlStream};
@@ -18,7 +19,8 @@ pub use error::{ErrorCode, Http3Error};
 pub use frame::{FrameReader, Piece, kind, write_header};
 pub use response::{ResponsePiece, ResponseStream};
 pub use settings::{Settings, write_control_stream};
-pub use stream::{OtherStream, StreamType, UnidirectionalStream};
+pub use stream::{OtherStream, UnidirectionalStream};
+pub use stream_type::StreamType;
 
 /// The largest field section that is read, in bytes, counted as in a dynamic table: with 32 bytes for each field. The encoded
 /// form has the same limit.

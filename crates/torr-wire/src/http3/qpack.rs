@@ -7,6 +7,3 @@ mod statics;
 
 pub use decode::{QpackError, decode};
 pub use encode::encode;
-
-/// The size in bytes of a field beside its name and value, by which sections are limited (RFC 9114, section 4.2.2).
-const OVERHEAD: usize = 32;

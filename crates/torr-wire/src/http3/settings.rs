@@ -2,7 +2,7 @@
 
 use super::error::{ErrorCode, Http3Error};
 use super::frame::{kind, write_header};
-use super::stream::StreamType;
+use super::stream_type::StreamType;
 use super::{LARGEST_SECTION, varint};
 
 /// The limit of the dynamic table of QPACK, in bytes.

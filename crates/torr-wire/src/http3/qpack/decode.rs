@@ -1,11 +1,13 @@
 //! The decoding of field sections (RFC 9204, section 4.5).
 
-use super::OVERHEAD;
 use super::statics::STATICS;
 use crate::http3::LARGEST_SECTION;
 use crate::http3::error::{ErrorCode, Http3Error};
 use crate::huffman::{self, InvalidHuffman};
 use thiserror::Error;
+
+/// The size in bytes of a field beside its name and value, by which sections are limited (RFC 9114, section 4.2.2).
+const OVERHEAD: usize = 32;
 
 /// The defect of an encoded field section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
