@@ -37,11 +37,14 @@ pub struct Seen {
     pub content: Vec<u8>,
 }
 
+/// What a server replies to a request, which has a number among all.
+type Replies = Arc<dyn Fn(usize, &Seen) -> Reply + Send + Sync>;
+
 /// How a server behaves.
 #[derive(Clone)]
 pub struct Manner {
     /// The reply to the n-th request of all.
-    pub reply: Arc<dyn Fn(usize, &Seen) -> Reply + Send + Sync>,
+    pub reply: Replies,
     /// The bytes of the server's control stream.
     pub control: Vec<u8>,
     /// The streams that a client may have open.

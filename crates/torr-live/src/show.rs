@@ -31,10 +31,13 @@ pub trait Shown: Send + 'static {
     fn continued(&mut self);
 }
 
+/// A change of what is shown, which has the time in seconds since the beginning.
+type Change<S> = Box<dyn FnOnce(&mut S, f64) + Send>;
+
 /// A message to the thread that draws.
 enum Message<S> {
-    /// A change of what is shown, which has the time in seconds since the beginning.
-    Change(Box<dyn FnOnce(&mut S, f64) + Send>),
+    /// What is shown changes.
+    Change(Change<S>),
     /// What is shown begins.
     Begins,
     /// The program was stopped and goes on.

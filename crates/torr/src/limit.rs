@@ -101,7 +101,7 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
             None => {
                 let (name, why) = named(ask, &why);
                 views.begins(&name, why);
-                live.begin(begun.as_secs_f64(), &why);
+                live.begin(begun.as_secs_f64(), why);
             }
         }
     };

@@ -45,7 +45,7 @@ pub fn alone_rule(evidence: &Evidence) -> Step {
 pub fn ladder_rule(evidence: &Evidence) -> Step {
     let (setting, planned) = (&evidence.setting, evidence.setting.connections);
     let below = rungs(planned).into_iter().filter(|&connections| connections > 1 && connections < planned);
-    let far = |connections: &usize| planned <= CLOSE || connections.trailing_zeros() % 2 == 0;
+    let far = |connections: &usize| planned <= CLOSE || connections.trailing_zeros().is_multiple_of(2);
     for connections in below.filter(far) {
         evidence.observe(load(evidence, connections, Id::Rung(connections)))?;
     }

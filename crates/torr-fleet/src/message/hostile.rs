@@ -14,6 +14,10 @@ use torr_press::RunEnd;
 
 /// A sample in which each field has a value that a real one could have.
 fn sample() -> Value {
+    let datagrams = json!({"sent": 9, "sends": 8, "received": 7, "receives": 6, "packets": 9, "lost_packets": 1});
+    let sockets = json!({"readings": 1, "min_rtt": 4, "rtt": {"sum": 40, "count": 1}, "rtt_max": 40,
+        "receiver_rtt": {"sum": 10, "count": 1},
+        "grown": {"retransmits": 1, "segments": 9, "busy": 100, "window_limited": 1, "buffer_limited": 1}});
     json!({
         "answered": "100:2 2000:3", "unanswered": "9000:1", "first_apart": "50:1", "last_apart": "2000:1",
         "processing": "90:5", "waiting": "80:5", "connect": "60:2", "tls": "500:2", "lag": "3:5",
@@ -24,12 +28,10 @@ fn sample() -> Value {
         "carried": {"answered": 1, "response_errors": 1, "failed": 1, "received": 10},
         "unfinished": 1, "redirects": 1, "sessions": {"finished": 1, "failed": 1},
         "websocket": {"handshakes": "400:2", "pushed": 1, "pings": 1, "compressed": 1, "closed": {"1001": 1}},
-        "datagrams": {"sent": 9, "sends": 8, "received": 7, "receives": 6, "packets": 9, "lost_packets": 1}, "sent": 300, "received": 900, "body": 100,
+        "datagrams": datagrams, "sent": 300, "received": 900, "body": 100,
         "opened": 2, "closed_by_server": 1, "ended_idle": 1000,
         "idle_closes": {"requests": 1, "shortest_ms": 200, "longest_ms": 204},
-        "sockets": {"readings": 1, "min_rtt": 4, "rtt": {"sum": 40, "count": 1}, "rtt_max": 40,
-            "receiver_rtt": {"sum": 10, "count": 1},
-            "grown": {"retransmits": 1, "segments": 9, "busy": 100, "window_limited": 1, "buffer_limited": 1}},
+        "sockets": sockets,
         "idle": 900_000_000, "open": 2,
     })
 }

@@ -131,9 +131,12 @@ impl ResponseStream {
 mod tests {
     use super::*;
 
+    /// A section, which is `true`, or content.
+    type Part = (bool, Vec<u8>);
+
     /// Reads a stream in pieces of this length: sections, and content that is put together.
-    fn read(bytes: &[u8], length: usize) -> Result<(Vec<(bool, Vec<u8>)>, bool), ErrorCode> {
-        let (mut stream, mut pieces) = (ResponseStream::default(), Vec::<(bool, Vec<u8>)>::new());
+    fn read(bytes: &[u8], length: usize) -> Result<(Vec<Part>, bool), ErrorCode> {
+        let (mut stream, mut pieces) = (ResponseStream::default(), Vec::<Part>::new());
         for mut piece in bytes.chunks(length) {
             while let Some(piece) = stream.next(&mut piece).map_err(|error| error.code)? {
                 match piece {

@@ -13,7 +13,7 @@ pub fn due(value: &Value, x: Scale) -> Vec<(f64, f64)> {
     match number(value, "plan.rate") {
         Some(rate) => from(begin, steered(value, rate, end)),
         // A share of stages is not drawn.
-        None if list(value, "steering").iter().any(|event| changes_load(event)) => Vec::new(),
+        None if list(value, "steering").iter().any(changes_load) => Vec::new(),
         None => from(begin, staged(value, end)),
     }
 }
