@@ -211,7 +211,7 @@ fn each_row_is_a_query_of_its_own() {
         // A new connection has statements of its own: so once in a run that opens none.
         let once = || {
             let (before, opened_before) = (executed(), opened());
-            let run = torr_json(&[&path, "-c", "512", "-n", "512", "-q"]);
+            let run = torr_json(&[&path, "-c", "512", "-n", "512", "--timeout", "60s", "-q"]);
             adds_up(&run);
             assert_eq!(count(&run, "/status/200"), 512, "{run}");
             (opened() == opened_before).then(|| executed() - before)

@@ -81,13 +81,26 @@ pub fn json_of(result: &impl Serialize) -> Result<Value, String> {
 
 /// Returns the page of a result that the program just made.
 pub fn page_of(result: &impl Serialize) -> Result<String, String> {
-    let document = Document::new(FRESH, json_of(result)?).map_err(|error| error.to_string())?;
+    page_of_json(json_of(result)?)
+}
+
+fn page_of_json(result: Value) -> Result<String, String> {
+    let document = Document::new(FRESH, result).map_err(|error| error.to_string())?;
     Ok(torr_page::page(&[document]))
 }
 
 /// Writes the page of a result. An error is a line that says what could not be written.
 pub fn put(result: &impl Serialize, sink: Sink) -> Result<(), String> {
-    match page_of(result) {
+    write(page_of(result), sink)
+}
+
+/// Writes the page of what an archive has, which may be that of another machine, as [`put`] does.
+pub fn put_archived(archived: &impl Serialize, sink: Sink) -> Result<(), String> {
+    write(serde_json::to_value(archived).map_err(|error| error.to_string()).and_then(page_of_json), sink)
+}
+
+fn write(page: Result<String, String>, sink: Sink) -> Result<(), String> {
+    match page {
         Ok(page) => sink.put(&page),
         Err(error) => Err(sink.failed(&error)),
     }

@@ -58,7 +58,7 @@ const ABSENT: &[(&str, &[&str])] = &[
     ("not supported; use 'torr fleet run' for several machines", &["--master", "--master-host", "--remotestart"]),
     ("not supported; use a hurl file or a Lua script instead", &["--locustfile", "--testfile", "--nongui"]),
     ("not supported; use a hurl file, whose sessions keep cookies", &["--cookie-jar"]),
-    ("not supported", &["--http3", "--aws-sigv4", "--retry"]),
+    ("not supported", &["--aws-sigv4", "--retry"]),
     ("not needed: each report has response times by percentile", &["--latency", "--latencies", "--u_latency"]),
     ("not needed: with -r, a response time counts from when its request is due", &["--latency-correction"]),
     ("not needed: Torr uses all CPUs; limit its threads with -t", &["--cpus"]),

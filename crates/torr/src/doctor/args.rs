@@ -15,7 +15,7 @@ Examples:
   torr doctor URL -c 500 --budget 2m            use more connections and time
   torr doctor URL --sse                         examine streams of events
   torr doctor URL --watch server:9300           observe the server's machine
-  torr doctor URL --dashboard                   follow the experiments in a browser
+  torr doctor URL --dashboard                   follow it in a browser
   torr doctor URL --via http://127.0.0.1:8081/  measure the cost of a proxy";
 
 /// `torr doctor`.

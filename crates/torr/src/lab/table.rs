@@ -58,7 +58,7 @@ pub fn put(archive: &Archive, outputs: Outputs) -> Result<ExitCode, CliError> {
         Err(error) => Err(sink.failed(&error)),
     });
     let markdown = to_markdown.map(|sink| sink.put(&markdown(&archive.header, table)));
-    let report = report.map(|sink| report::put(&whole, sink));
+    let report = report.map(|sink| report::put_archived(&whole, sink));
     let failed: Vec<String> = [json, markdown, report].into_iter().flatten().filter_map(Result::err).collect();
     if let Some(code) = exit::failed(&failed) {
         return Ok(code);
