@@ -17,7 +17,7 @@ impl Slo {
     /// The default objectives.
     pub const DEFAULT: &str = "p99<50ms,errors<0.1%";
 
-    /// The default objectives of streams, beside [`Slo::with_gaps_of`].
+    /// The default objectives of streams, beside one about gaps that the gaps of a single stream give.
     pub const OF_STREAMS: &str = "first_event_p99<1s,errors<0.1%";
 
     /// Adds the default objective about gaps, by the usual gap of one stream alone: the pace of a service is its design, and what streams
