@@ -18,6 +18,7 @@ pub mod event_stream;
 mod fields;
 pub mod http3;
 pub mod huffman;
+pub mod packed;
 pub mod percent;
 pub mod request;
 pub mod response;

@@ -21,6 +21,7 @@ use crate::failures;
 use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
 use crate::request::{Cursor, WebSocketRequests};
 use crate::response::checks::Check;
+use crate::response::events::SWITCHED;
 use crate::work::source::Source;
 use channel::Channel;
 use matching::Waiting;
@@ -34,8 +35,17 @@ use torr_net::Nanos;
 use torr_wire::response::Response;
 use torr_wire::websocket::{Kind, code};
 
-/// The status of the handshake's response, with which all responses on the connection count.
-const SWITCHED: u16 = 101;
+/// Returns the end of the stream that the messages of a connection are, with so many bytes of content.
+fn end_of_stream(first_byte: Option<NonZero<Nanos>>, body: u64, ended_here: bool) -> ReceivedResponse {
+    ReceivedResponse {
+        key: 0,
+        first_byte,
+        response: Response { status: SWITCHED, keep_alive: false, body },
+        failed_checks: 0,
+        redirects: 0,
+        ended_here,
+    }
+}
 
 /// WebSocket: responses arrive in the order of their requests, or, if it `MATCHES`, have a value of theirs.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ mod tokens;
 mod unpacked;
 mod watch;
 
-pub(crate) use keeping::StreamKeeper;
+pub(crate) use keeping::{SWITCHED, StreamKeeper};
 pub(crate) use offered::OfferedSocket;
 pub use rule::{EventRule, EventRuleError};
 pub use streaming::Streaming;

@@ -7,7 +7,7 @@ mod table;
 
 pub use decode::Decoder;
 pub use encode::{Encoder, Seeding};
-use torr_wire::huffman::InvalidHuffman;
+use torr_wire::packed::PackedError;
 
 /// The size that both sides' tables have from the start.
 pub const TABLE: usize = 4096;
@@ -47,8 +47,12 @@ impl HpackError {
     }
 }
 
-impl From<InvalidHuffman> for HpackError {
-    fn from(InvalidHuffman: InvalidHuffman) -> Self {
-        Self::Huffman
+impl From<PackedError> for HpackError {
+    fn from(error: PackedError) -> Self {
+        match error {
+            PackedError::Truncated => Self::Truncated,
+            PackedError::Number => Self::Number,
+            PackedError::Huffman => Self::Huffman,
+        }
     }
 }

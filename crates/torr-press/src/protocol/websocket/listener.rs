@@ -1,11 +1,11 @@
 //! A WebSocket connection on which the client listens: the messages that the server pushes are the events of a stream.
 
-use super::SWITCHED;
 use super::channel::Channel;
+use super::end_of_stream;
 use super::messages::Received;
 use super::thread::WebSocketThread;
 use crate::failures;
-use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
+use crate::protocol::{InFlight, Protocol, ProtocolEvent};
 use crate::request::{Cursor, WebSocketRequests};
 use crate::response::events::{EventArrival, EventPlan, EventWatch};
 use crate::work::source::Source;
@@ -14,7 +14,6 @@ use std::num::NonZero;
 use std::rc::Rc;
 use torr_gauge::{Failure, Sample};
 use torr_net::Nanos;
-use torr_wire::response::Response;
 use torr_wire::websocket::{Kind, code};
 
 /// The codes with which a server ends a stream as it is meant to; 1005 stands for a frame without a code.
@@ -49,14 +48,7 @@ impl<'p> Listener<'p> {
 
     /// Returns the end of the stream.
     fn end(&mut self, ended_here: bool) -> ProtocolEvent {
-        ProtocolEvent::Response(ReceivedResponse {
-            key: 0,
-            first_byte: self.first_byte.take(),
-            response: Response { status: SWITCHED, keep_alive: false, body: self.watch.body },
-            failed_checks: 0,
-            redirects: 0,
-            ended_here,
-        })
+        ProtocolEvent::Response(end_of_stream(self.first_byte.take(), self.watch.body, ended_here))
     }
 }
 

@@ -1,14 +1,14 @@
 //! HTTP/1.1 on a connection of a virtual user, one of whose requests may open a WebSocket: the server switches protocols (RFC 9110,
 //! section 7.8), and what it sends from then on is a stream of messages.
 
-use super::SWITCHED;
+use super::end_of_stream;
 use super::listener::is_complete;
 use super::messages::{Messages, Received};
 use super::thread::WebSocketThread;
 use crate::failures;
 use crate::protocol::http1::Http1;
 use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
-use crate::response::events::{EventArrival, EventPlan, EventWatch, OfferedSocket, StreamKeeper, StreamPart};
+use crate::response::events::{EventArrival, EventPlan, EventWatch, OfferedSocket, SWITCHED, StreamKeeper, StreamPart};
 use crate::response::kept::KeptResponse;
 use crate::work::source::Source;
 use crate::work::users::Message;
@@ -18,7 +18,7 @@ use torr_gauge::{Failure, Sample};
 use torr_net::Nanos;
 use torr_wire::Header;
 use torr_wire::event_stream::Event;
-use torr_wire::response::{HeadCache, Response};
+use torr_wire::response::HeadCache;
 use torr_wire::websocket::{Handshake, Kind};
 
 /// HTTP/1.1 until a server has switched the connection to WebSocket.
@@ -115,14 +115,7 @@ impl<'p> Switching<'p> {
 impl Socket<'_> {
     /// Returns the end of the stream.
     fn end(&mut self, ended_here: bool) -> ReceivedResponse {
-        ReceivedResponse {
-            key: 0,
-            first_byte: self.first_byte.take(),
-            response: Response { status: SWITCHED, keep_alive: false, body: self.watch.body },
-            failed_checks: 0,
-            redirects: 0,
-            ended_here,
-        }
+        end_of_stream(self.first_byte.take(), self.watch.body, ended_here)
     }
 }
 

@@ -14,7 +14,7 @@ use torr_wire::Header;
 use torr_wire::response::{Observer, Response};
 
 /// The status of a response behind which the connection has another protocol.
-const SWITCHED: u16 = 101;
+pub(crate) const SWITCHED: u16 = 101;
 /// The length of the name of the field `Content-Type`.
 const CONTENT_TYPE: usize = "content-type".len();
 

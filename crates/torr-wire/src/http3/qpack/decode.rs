@@ -3,54 +3,59 @@
 use super::statics::STATICS;
 use crate::http3::LARGEST_SECTION;
 use crate::http3::error::{ErrorCode, Http3Error};
-use crate::huffman::{self, InvalidHuffman};
-use thiserror::Error;
+use crate::packed::{PackedError, number, string};
 
 /// The size in bytes of a field beside its name and value, by which sections are limited (RFC 9114, section 4.2.2).
 const OVERHEAD: usize = 32;
 
 /// The defect of an encoded field section.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QpackError {
     /// The section ends within a field.
-    #[error("QPACK: the field section is incomplete")]
     Truncated,
     /// A number is larger than any that means something.
-    #[error("QPACK: integer too large")]
     Number,
     /// An index beyond the static table.
-    #[error("QPACK: invalid table index")]
     Index,
     /// A reference to the dynamic table, which has no room.
-    #[error("QPACK: reference to a dynamic table that has no room")]
     Dynamic,
     /// A string that is not valid in the Huffman code.
-    #[error("QPACK: invalid Huffman code")]
     Huffman,
     /// A section above the limit.
-    #[error("the header section is larger than 64 KiB")]
     TooLarge,
 }
 
-impl From<InvalidHuffman> for QpackError {
-    fn from(InvalidHuffman: InvalidHuffman) -> Self {
-        Self::Huffman
+impl From<PackedError> for QpackError {
+    fn from(error: PackedError) -> Self {
+        match error {
+            PackedError::Truncated => Self::Truncated,
+            PackedError::Number => Self::Number,
+            PackedError::Huffman => Self::Huffman,
+        }
+    }
+}
+
+impl QpackError {
+    /// Returns the error as text.
+    fn what(self) -> &'static str {
+        match self {
+            Self::Truncated => "QPACK: the field section is incomplete",
+            Self::Number => "QPACK: integer too large",
+            Self::Index => "QPACK: invalid table index",
+            Self::Dynamic => "QPACK: reference to a dynamic table that has no room",
+            Self::Huffman => "QPACK: invalid Huffman code",
+            Self::TooLarge => "the header section is larger than 64 KiB",
+        }
     }
 }
 
 impl From<QpackError> for Http3Error {
     fn from(error: QpackError) -> Self {
-        let (code, what) = match error {
-            QpackError::TooLarge => (ErrorCode::EXCESSIVE_LOAD, "the header section is larger than 64 KiB"),
-            QpackError::Truncated => (ErrorCode::QPACK_DECOMPRESSION_FAILED, "QPACK: the field section is incomplete"),
-            QpackError::Number => (ErrorCode::QPACK_DECOMPRESSION_FAILED, "QPACK: integer too large"),
-            QpackError::Index => (ErrorCode::QPACK_DECOMPRESSION_FAILED, "QPACK: invalid table index"),
-            QpackError::Dynamic => {
-                (ErrorCode::QPACK_DECOMPRESSION_FAILED, "QPACK: reference to a dynamic table that has no room")
-            }
-            QpackError::Huffman => (ErrorCode::QPACK_DECOMPRESSION_FAILED, "QPACK: invalid Huffman code"),
+        let code = match error {
+            QpackError::TooLarge => ErrorCode::EXCESSIVE_LOAD,
+            _ => ErrorCode::QPACK_DECOMPRESSION_FAILED,
         };
-        Self { code, what }
+        Self { code, what: error.what() }
     }
 }
 
@@ -105,45 +110,6 @@ fn indexed(section: &mut &[u8], is_static: bool, prefix: u32) -> Result<(&'stati
         return Err(QpackError::Dynamic);
     }
     STATICS.get(index).copied().ok_or(QpackError::Index)
-}
-
-/// Takes a number whose first bits stand in the lower `prefix` bits of the first byte (RFC 7541, section 5.1).
-#[inline]
-fn number(section: &mut &[u8], prefix: u32) -> Result<usize, QpackError> {
-    let (&first, rest) = section.split_first().ok_or(QpackError::Truncated)?;
-    *section = rest;
-    let most = (1 << prefix) - 1;
-    match usize::from(first) & most {
-        number if number == most => long_number(section, number),
-        number => Ok(number),
-    }
-}
-
-fn long_number(section: &mut &[u8], mut number: usize) -> Result<usize, QpackError> {
-    // Nothing that is not refused anyway takes more than 4 bytes.
-    for shift in [0, 7, 14, 21] {
-        let (&byte, rest) = section.split_first().ok_or(QpackError::Truncated)?;
-        *section = rest;
-        number += usize::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Ok(number);
-        }
-    }
-    Err(QpackError::Number)
-}
-
-/// Takes a string whose length has a prefix of so many bits, behind the bit that tells of the Huffman code, and appends it to `out`.
-#[inline]
-fn string(section: &mut &[u8], prefix: u32, out: &mut Vec<u8>) -> Result<(), QpackError> {
-    let is_huffman = section.first().is_some_and(|first| first >> prefix & 1 == 1);
-    let length = number(section, prefix)?;
-    let (string, rest) = section.split_at_checked(length).ok_or(QpackError::Truncated)?;
-    *section = rest;
-    if is_huffman {
-        return Ok(huffman::decode(string, out)?);
-    }
-    out.extend_from_slice(string);
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The encoding of requests' header sections (RFC 9204, section 4.5).
 
 use super::statics::STATICS;
+use crate::packed::{write_number, write_string};
 use http::{HeaderName, Request};
 
 /// Appends the header section of a request. Fields that HTTP/3 does not have are left out.
@@ -24,13 +25,13 @@ pub fn encode(head: &Request<()>, out: &mut Vec<u8>) {
 fn field(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
     let statics = || STATICS.iter().enumerate().map(|(index, (n, v))| (index, n.as_bytes(), v.as_bytes()));
     if let Some((index, ..)) = statics().find(|&(_, n, v)| n == name && v == value) {
-        return number(out, 6, 0xc0, index);
+        return write_number(out, 6, 0xc0, index);
     }
     match statics().find(|&(_, n, _)| n == name) {
-        Some((index, ..)) => number(out, 4, 0x50, index),
-        None => string(name, 3, 0x20, out),
+        Some((index, ..)) => write_number(out, 4, 0x50, index),
+        None => write_string(name, 3, 0x20, out),
     }
-    string(value, 7, 0, out);
+    write_string(value, 7, 0, out);
 }
 
 /// Whether a field is about more than one connection of HTTP/1.1 (RFC 9114, section 4.2).
@@ -40,26 +41,6 @@ fn belongs(name: &HeaderName, value: &[u8]) -> bool {
         "te" => value.eq_ignore_ascii_case(b"trailers"),
         _ => true,
     }
-}
-
-/// Appends a string without Huffman code: decoding costs the server least so.
-fn string(bytes: &[u8], prefix: u32, form: u8, out: &mut Vec<u8>) {
-    number(out, prefix, form, bytes.len());
-    out.extend_from_slice(bytes);
-}
-
-fn number(out: &mut Vec<u8>, prefix: u32, form: u8, number: usize) {
-    let most = (1 << prefix) - 1;
-    if number < most {
-        return out.push(form | number as u8);
-    }
-    out.push(form | most as u8);
-    let mut rest = number - most;
-    while rest >= 0x80 {
-        out.push(rest as u8 | 0x80);
-        rest >>= 7;
-    }
-    out.push(rest as u8);
 }
 
 #[cfg(test)]

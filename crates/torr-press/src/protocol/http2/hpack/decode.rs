@@ -2,7 +2,7 @@
 
 use super::table::Table;
 use super::{HpackError, MOST, OVERHEAD, TABLE};
-use torr_wire::huffman;
+use torr_wire::packed::{number, string};
 
 /// One connection's unpacking.
 #[derive(Debug, Default)]
@@ -51,11 +51,11 @@ impl Decoder {
                 let indexed = first & 0x40 != 0;
                 let start = table.bytes.len();
                 match number(&mut block, if indexed { 6 } else { 4 })? {
-                    0 => string(&mut block, &mut table.bytes)?,
+                    0 => string(&mut block, 7, &mut table.bytes)?,
                     index => table.copy_name(index)?,
                 }
                 let name = table.bytes.len() - start;
-                string(&mut block, &mut table.bytes)?;
+                string(&mut block, 7, &mut table.bytes)?;
                 count(table.bytes.len() - start)?;
                 let (n, v) = table.bytes[start..].split_at(name);
                 field(n, v);
@@ -70,45 +70,6 @@ impl Decoder {
         table.bytes.shrink_to(2 * TABLE);
         Ok(())
     }
-}
-
-/// A number whose first bits stand in the lower `prefix` bits of the first byte (RFC 7541, section 5.1).
-#[inline]
-fn number(block: &mut &[u8], prefix: u32) -> Result<usize, HpackError> {
-    let (&first, rest) = block.split_first().ok_or(HpackError::Truncated)?;
-    *block = rest;
-    let most = (1 << prefix) - 1;
-    match usize::from(first) & most {
-        number if number == most => long_number(block, number),
-        number => Ok(number),
-    }
-}
-
-fn long_number(block: &mut &[u8], mut number: usize) -> Result<usize, HpackError> {
-    // Nothing that is not refused anyway takes more than 4 bytes.
-    for shift in [0, 7, 14, 21] {
-        let (&byte, rest) = block.split_first().ok_or(HpackError::Truncated)?;
-        *block = rest;
-        number += usize::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Ok(number);
-        }
-    }
-    Err(HpackError::Number)
-}
-
-/// Appends a string (RFC 7541, section 5.2).
-#[inline]
-fn string(block: &mut &[u8], out: &mut Vec<u8>) -> Result<(), HpackError> {
-    let is_huffman = block.first().is_some_and(|first| first & 0x80 != 0);
-    let length = number(block, 7)?;
-    let (string, rest) = block.split_at_checked(length).ok_or(HpackError::Truncated)?;
-    *block = rest;
-    if is_huffman {
-        return Ok(huffman::decode(string, out)?);
-    }
-    out.extend_from_slice(string);
-    Ok(())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::statics::STATICS;
 use super::{OVERHEAD, TABLE};
 use http::{HeaderName, Request};
+use torr_wire::packed::{write_number, write_string};
 
 /// One connection's packing, as browsers do it: a connection's first head gives indices to the fields that are likely to
 /// come again, all but `:path` and `content-length`; later ones refer to them, and give no more, so that what has an
@@ -57,7 +58,7 @@ impl Encoder {
             Seeding::Done => {}
             Seeding::Refused => {
                 self.clear();
-                number(out, 5, 0x20, 0);
+                write_number(out, 5, 0x20, 0);
             }
             Seeding::Without => self.clear(),
         }
@@ -84,25 +85,25 @@ impl Encoder {
     fn field(&mut self, name: &[u8], value: &[u8], out: &mut Vec<u8>) {
         let statics = || STATICS.iter().enumerate().map(|(at, (n, v))| (at + 1, n.as_bytes(), v.as_bytes()));
         if let Some((index, ..)) = statics().find(|&(_, n, v)| n == name && v == value) {
-            return number(out, 7, 0x80, index);
+            return write_number(out, 7, 0x80, index);
         }
         if let Some(back) = self.table.iter().rev().position(|(n, v)| **n == *name && **v == *value) {
-            return number(out, 7, 0x80, STATICS.len() + 1 + back);
+            return write_number(out, 7, 0x80, STATICS.len() + 1 + back);
         }
         let name_index = statics().find(|&(_, n, _)| n == name).map_or(0, |(index, ..)| index);
         let size = name.len() + value.len() + OVERHEAD;
         let varies = [&b":path"[..], b"content-length"].contains(&name);
         if self.seeding == Seeding::Ahead && !varies && self.size + size <= TABLE {
-            number(out, 6, 0x40, name_index);
+            write_number(out, 6, 0x40, name_index);
             self.table.push((name.into(), value.into()));
             self.size += size;
         } else {
-            number(out, 4, 0, name_index);
+            write_number(out, 4, 0, name_index);
         }
         if name_index == 0 {
-            string(name, out);
+            write_string(name, 7, 0, out);
         }
-        string(value, out);
+        write_string(value, 7, 0, out);
     }
 }
 
@@ -113,26 +114,6 @@ fn belongs(name: &HeaderName, value: &[u8]) -> bool {
         "te" => value.eq_ignore_ascii_case(b"trailers"),
         _ => true,
     }
-}
-
-/// Appends a string without Huffman code: decoding costs the server least so.
-fn string(bytes: &[u8], out: &mut Vec<u8>) {
-    number(out, 7, 0, bytes.len());
-    out.extend_from_slice(bytes);
-}
-
-fn number(out: &mut Vec<u8>, prefix: u32, form: u8, number: usize) {
-    let most = (1 << prefix) - 1;
-    if number < most {
-        return out.push(form | number as u8);
-    }
-    out.push(form | most as u8);
-    let mut rest = number - most;
-    while rest >= 0x80 {
-        out.push(rest as u8 | 0x80);
-        rest >>= 7;
-    }
-    out.push(rest as u8);
 }
 
 #[cfg(test)]
