@@ -31,6 +31,7 @@ mod oracle;
 mod outputs;
 mod plan;
 mod repeat;
+mod replay;
 mod report;
 mod script_files;
 mod script_sessions;

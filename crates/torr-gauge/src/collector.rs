@@ -438,6 +438,7 @@ impl Collector {
             websocket: total.websocket.as_ref().map(|websocket| websocket.summary()),
             datagrams: total.datagrams.summary(),
             script: None,
+            replay: None,
             fleet: None,
             thresholds: Vec::new(),
             validity: None,

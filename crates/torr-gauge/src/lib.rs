@@ -26,6 +26,7 @@ pub mod number;
 pub mod numbers;
 mod pairs;
 pub mod redact;
+pub mod replay;
 pub mod result;
 pub mod sample;
 pub mod secrets;

@@ -15,6 +15,7 @@ use crate::generator::Generator;
 use crate::host::Host;
 use crate::idle_closes::IdleCloses;
 use crate::latency::Summary;
+use crate::replay::Replay;
 use crate::series::Point;
 use crate::sessions::{EntryResult, SessionSummary};
 use crate::sockets::Sockets;
@@ -139,6 +140,9 @@ pub struct RunResult {
     /// The metrics and checks of a script of k6.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<ScriptResult>,
+    /// The log that was replayed, and the comparison with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Replay>,
     /// The agents of a run over a fleet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fleet: Option<Fleet>,
@@ -379,6 +383,8 @@ pub enum Arrivals {
     Constant,
     /// At random, as those of independent users.
     Poisson,
+    /// At the times of a log.
+    Replayed,
 }
 
 /// Traffic in bytes of the requests that count, TCP and TLS overhead not counted.

@@ -39,7 +39,7 @@ pub fn legend(steerable: Steerable, paused: bool) -> Vec<(&'static str, &'static
     let change = match steerable {
         Steerable::Rate(_) => Some(("+ -", "rate")),
         Steerable::Connections { .. } => Some(("+ -", "connections")),
-        Steerable::Nothing | Steerable::Remote | Steerable::Script => None,
+        Steerable::Nothing | Steerable::Remote | Steerable::Script | Steerable::Times => None,
     };
     let pause = ("p", if paused { "continue" } else { "pause" });
     let pause = steerable.has_pauses().then_some(pause);

@@ -44,6 +44,7 @@ impl Load {
                 Some(offered) => format!("open loop, {} {unit}/s, at most {connections}", rate(offered)),
                 None => format!("open loop in stages, at most {connections}"),
             },
+            Pace::Fed(_) => format!("open loop at the times of a log, at most {connections}"),
             Pace::Closed { connections: Some(_), .. } => format!("connections in stages, at most {connections}"),
             Pace::Closed { max_rate: Some(most), .. } => {
                 format!("closed loop, {connections}, at most {} {unit}/s", rate(*most))
@@ -55,6 +56,7 @@ impl Load {
                 connections.as_ref().map_or_else(Vec::new, |schedule| stages(schedule, "connections"))
             }
             Pace::Open(schedule, _) => stages(schedule, &format!("{unit}/s")),
+            Pace::Fed(_) => Vec::new(),
         };
         let warmup_s = plan.warmup.as_secs_f64();
         let steerable = plan.steering.as_ref().map_or(Steerable::Nothing, |steering| steering.steerable());

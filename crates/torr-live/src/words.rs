@@ -43,7 +43,7 @@ pub fn changed(view: &View) -> Option<String> {
         Steerable::Rate(None) => Some(format!("now {:.0}% of the stages", view.state.rate * 100.0)),
         Steerable::Connections { planned, .. } if planned == view.state.connections => None,
         Steerable::Connections { .. } => Some(format!("now {} connections", count(view.state.connections as u64))),
-        Steerable::Nothing | Steerable::Remote | Steerable::Script => None,
+        Steerable::Nothing | Steerable::Remote | Steerable::Script | Steerable::Times => None,
     }
 }
 

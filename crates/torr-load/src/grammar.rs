@@ -49,17 +49,18 @@ fn dressed(mut arg: Arg, setting: &Setting) -> Arg {
     }
 }
 
-fn rows(parts: &[Part]) -> impl Iterator<Item = &'static Setting> {
-    SETTINGS.iter().filter(|setting| parts.contains(&setting.part))
+/// Returns the settings of a command: those of parts, and those that are named.
+fn rows(parts: &[Part], names: &[&str]) -> impl Iterator<Item = &'static Setting> {
+    SETTINGS.iter().filter(|setting| parts.contains(&setting.part) || names.contains(&setting.name))
 }
 
-fn augment(command: Command, parts: &[Part]) -> Command {
-    command.args(rows(parts).map(arg))
+fn augment(command: Command, parts: &[Part], names: &[&str]) -> Command {
+    command.args(rows(parts, names).map(arg))
 }
 
 /// Returns the load of what clap found.
-fn read(matches: &ArgMatches, parts: &[Part]) -> Result<Load, Error> {
-    let given: Vec<Given> = given_of(rows(parts), matches);
+fn read(matches: &ArgMatches, parts: &[Part], names: &[&str]) -> Result<Load, Error> {
+    let given: Vec<Given> = given_of(rows(parts, names), matches);
     let mut load = Load::of(&given).map_err(|error| Error::raw(ErrorKind::ValueValidation, error))?;
     load.take_arguments();
     Ok(load)
@@ -67,7 +68,7 @@ fn read(matches: &ArgMatches, parts: &[Part]) -> Result<Load, Error> {
 
 /// A load of which a command line has some parts only.
 macro_rules! partial {
-    ($(#[$meta:meta])* $name:ident, $($part:ident),+) => {
+    ($(#[$meta:meta])* $name:ident, $($part:ident),+ $(; $($setting:literal),+)?) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Default)]
         pub struct $name(pub Load);
@@ -86,16 +87,16 @@ macro_rules! partial {
             }
         }
 
-        arguments!($name, |load| Self(load), $($part),+);
+        arguments!($name, |load| Self(load), $($part),+ $(; $($setting),+)?);
     };
 }
 
-/// The arguments of some parts.
+/// The arguments of some parts, and some settings of others.
 macro_rules! arguments {
-    ($name:ident, $of:expr, $($part:ident),+) => {
+    ($name:ident, $of:expr, $($part:ident),+ $(; $($setting:literal),+)?) => {
         impl Args for $name {
             fn augment_args(command: Command) -> Command {
-                augment(command, &[$(Part::$part),+])
+                augment(command, &[$(Part::$part),+], &[$($($setting),+)?])
             }
 
             fn augment_args_for_update(command: Command) -> Command {
@@ -105,7 +106,7 @@ macro_rules! arguments {
 
         impl FromArgMatches for $name {
             fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-                read(matches, &[$(Part::$part),+]).map($of)
+                read(matches, &[$(Part::$part),+], &[$($($setting),+)?]).map($of)
             }
 
             fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
@@ -165,4 +166,13 @@ partial!(
 partial!(
     /// Variables of sessions and scripts.
     OnlyVariables, Variables
+);
+
+partial!(
+    /// What a replay of a log has of a load: its requests and their times come from the log.
+    Replayed, Tls; "connections", "threads", "duration", "requests", "timestamps", "quick-ack", "timeout",
+    "requests-per-connection", "no-keepalive", "header", "user", "oauth2-bearer", "cookie", "user-agent",
+    "bind", "resolve", "unix-socket", "proxy", "proxy-user", "http2", "http2-prior-knowledge", "json",
+    "csv", "hlog", "prometheus", "junit", "report", "otlp", "fail-if", "abort-if", "quiet", "live", "dashboard",
+    "dashboard-cert", "dashboard-key"
 );

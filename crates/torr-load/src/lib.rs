@@ -27,7 +27,7 @@ pub use check::{Mistake, Work};
 pub use data_kind::DataKind;
 pub use file_source::{FileSource, FilesByPath};
 pub use given::{Given, Occurrence, given, occurrences};
-pub use grammar::{Exchanged, OnlyVariables, RequestAndWay, Sent};
+pub use grammar::{Exchanged, OnlyVariables, Replayed, RequestAndWay, Sent};
 pub use load::{Load, is_grpc};
 pub use output_file::OutputFile;
 pub use parsed::Parsed;

@@ -20,6 +20,7 @@ pub mod phases;
 pub mod places;
 pub mod published;
 pub mod repeat;
+pub mod replay;
 pub mod script;
 pub mod steering;
 pub mod streams;

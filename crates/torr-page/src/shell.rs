@@ -101,6 +101,7 @@ pub fn article(document: &Document) -> Markup {
                     (section::phases::phases(value))
                     (section::websocket::websocket(value))
                     (section::entries::entries(value))
+                    (section::replay::replay(value))
                     (section::agents::agents(value))
                     (section::errors::errors(value))
                 }

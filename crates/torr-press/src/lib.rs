@@ -19,6 +19,7 @@ pub mod steering;
 mod work;
 
 pub use pace::Pace;
+pub use pace::fed::{DueTimes, Feed, NextDue};
 pub use pace::open::Arrivals;
 pub use pace::schedule::{Schedule, ScheduleError, Stretch};
 pub use plan::Share;

@@ -2,6 +2,7 @@
 
 pub(crate) mod changes;
 pub(crate) mod closed;
+pub(crate) mod fed;
 pub(crate) mod limited;
 pub(crate) mod open;
 pub(crate) mod open_pacer;
@@ -9,6 +10,7 @@ pub(crate) mod pacer;
 pub(crate) mod schedule;
 pub(crate) mod thread_pacer;
 
+use fed::Feed;
 use open::Arrivals;
 use schedule::Schedule;
 
@@ -25,6 +27,8 @@ pub enum Pace {
     },
     /// An open loop: requests follow a schedule, whether responses arrive or not.
     Open(Schedule, Arrivals),
+    /// An open loop whose times are learnt during the run.
+    Fed(Feed),
 }
 
 impl Pace {
@@ -37,8 +41,13 @@ impl Pace {
     pub fn max_rate(&self) -> Option<f64> {
         match self {
             Self::Closed { max_rate, .. } => *max_rate,
-            Self::Open(..) => None,
+            Self::Open(..) | Self::Fed(_) => None,
         }
+    }
+
+    /// Whether requests are due at times of their own, whether responses arrive or not.
+    pub fn is_open(&self) -> bool {
+        matches!(self, Self::Open(..) | Self::Fed(_))
     }
 
     /// Returns the schedule of a rate, or of connections.
@@ -46,6 +55,7 @@ impl Pace {
         match self {
             Self::Closed { connections, .. } => connections.as_ref(),
             Self::Open(schedule, _) => Some(schedule),
+            Self::Fed(_) => None,
         }
     }
 
@@ -57,6 +67,7 @@ impl Pace {
                 max_rate: max_rate.map(|rate| rate * part),
             },
             Self::Open(schedule, arrivals) => Self::Open(schedule.scaled(part), arrivals),
+            Self::Fed(feed) => Self::Fed(feed),
         }
     }
 }

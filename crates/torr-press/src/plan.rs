@@ -239,7 +239,7 @@ impl Plan {
 
     /// Whether requests are due at times of their own.
     pub(crate) fn is_scheduled(&self) -> bool {
-        matches!(self.pace, Pace::Open(..))
+        self.pace.is_open()
     }
 
     /// Whether all responses are to be streams.
@@ -270,7 +270,7 @@ impl Plan {
     #[inline]
     pub(crate) fn prefers_open(&self) -> bool {
         let may_have_fewer = self.steering.as_ref().is_some_and(|steering| steering.has_connections());
-        self.pace.schedule().is_some() || may_have_fewer
+        self.pace.schedule().is_some() || self.pace.is_open() || may_have_fewer
     }
 
     /// Whether all that a connection ever sends leaves at once in one packet.

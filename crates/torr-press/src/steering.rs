@@ -41,17 +41,19 @@ pub enum Steerable {
     Remote,
     /// Nothing, and there are no pauses either: a script decides when its users act, and ends the run itself when that is to end.
     Script,
+    /// Nothing, and there are no pauses either: each request has a time of its own.
+    Times,
 }
 
 impl Steerable {
     /// Whether the run can be paused.
     pub fn has_pauses(self) -> bool {
-        !matches!(self, Self::Remote | Self::Script)
+        !matches!(self, Self::Remote | Self::Script | Self::Times)
     }
 
     /// Whether there is a rate, or there are connections, to be raised and lowered.
     pub fn has_steps(self) -> bool {
-        !matches!(self, Self::Nothing | Self::Remote | Self::Script)
+        !matches!(self, Self::Nothing | Self::Remote | Self::Script | Self::Times)
     }
 }
 
@@ -225,7 +227,7 @@ impl Steering {
                 let change = (ChangeKind::Connections(load.connections), SteeringKind::Connections, value);
                 (load.connections != before).then_some(change)
             }
-            Steerable::Nothing | Steerable::Remote | Steerable::Script => None,
+            Steerable::Nothing | Steerable::Remote | Steerable::Script | Steerable::Times => None,
         })
     }
 

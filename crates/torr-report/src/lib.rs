@@ -14,6 +14,7 @@ pub mod junit;
 pub mod live;
 pub mod otlp;
 pub mod prometheus;
+mod replay;
 pub mod sentence;
 pub mod sessions;
 pub mod steering;

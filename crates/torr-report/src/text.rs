@@ -4,11 +4,11 @@ use crate::human::{bytes, count, micros, percent, plural, printable, rate};
 use crate::sentence::{self, Named, caution};
 use crate::style::{BAD, FAINT, GOOD, STRONG, paint};
 use crate::table::align_within;
-use crate::{entries, expectations, failures, fit, fleet, sessions, steering, streams, summary, websocket};
+use crate::{entries, expectations, failures, fit, fleet, replay, sessions, steering, streams, summary, websocket};
 use std::fmt::Write;
 use torr_gauge::latency::{SAMPLES_BEYOND, Summary};
 use torr_gauge::result::validity::{Criterion, Finding};
-use torr_gauge::result::{GRPC, RunResult, Tls, Warmup};
+use torr_gauge::result::{Arrivals, GRPC, RunResult, Tls, Warmup};
 use torr_gauge::{FailureKind, GrpcStatus, Validity, Verdict};
 
 /// Columns of indentation of each line but the heading.
@@ -63,6 +63,10 @@ pub fn report_within(run: &RunResult, width: usize) -> String {
         text.push_str(&indent(&entries::section(&run.entries, width.saturating_sub(INDENT))));
         text.push('\n');
     }
+    if let Some(replay) = &run.replay {
+        text.push_str(&indent(&replay::section(replay, width.saturating_sub(INDENT))));
+        text.push('\n');
+    }
     let _ = writeln!(text, "  {:<12} {}", "connections", connections(run));
     if let Some(line) = run.websocket.as_ref().and_then(|websocket| websocket::line(websocket, run.streams.is_some())) {
         let _ = writeln!(text, "  {:<12} {line}", "websocket");
@@ -111,6 +115,7 @@ fn heading(run: &RunResult) -> String {
     let unit = if run.sessions.is_some() { "sessions" } else { "requests" };
     let pace = match (plan.rate, plan.max_rate) {
         (Some(offered), _) => format!("open loop, {} {unit}/s due, ", rate(offered)),
+        (None, _) if plan.arrivals == Some(Arrivals::Replayed) => "open loop, times of a log, ".to_owned(),
         (None, _) if plan.staged && is_steered(run) => "steered, ".to_owned(),
         (None, _) if plan.staged && plan.is_scheduled() => "open loop, rates in stages, ".to_owned(),
         (None, Some(most)) if plan.staged => format!("connections in stages, at most {} {unit}/s, ", rate(most)),

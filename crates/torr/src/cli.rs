@@ -328,6 +328,7 @@ fn execute(command: Command, load: Option<Box<Load>>) -> Result<ExitCode, CliErr
         Command::Watch(args) => crate::watch::run(&args),
         Command::Check(args) => crate::check::run(&args, planned),
         Command::Once(args) => crate::once::run(&args),
+        Command::Replay(args) => crate::replay::run(&args),
         Command::Import(args) => crate::import::run(&args),
         Command::Ab(args) => fronts::run(Front::Ab, args.args),
         Command::Wrk(args) => fronts::run(Front::Wrk, args.args),

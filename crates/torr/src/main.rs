@@ -32,6 +32,7 @@ mod own_server;
 mod plan_file;
 mod press;
 mod random;
+mod replay;
 mod report;
 mod script;
 mod serve;

@@ -143,6 +143,9 @@ fn run_with(load: &Load, plan: &Plan, script: Option<Script>, mut outputs: Outpu
     line.clear();
     match run {
         Ok((mut run, dashboard)) => {
+            if let Some(users) = plan.work.users() {
+                users.complete(&mut run.result);
+            }
             let outcome = Script::outcome(&run);
             let code = outputs.finish(&mut run);
             if let Some(dashboard) = dashboard {

@@ -1,7 +1,7 @@
 //! The commands of Torr, for tests of their help.
 
 /// The program itself, whose name is empty here, and every command with help of its own.
-pub const COMMANDS: [&str; 34] = [
+pub const COMMANDS: [&str; 35] = [
     "",
     "serve",
     "doctor",
@@ -24,6 +24,7 @@ pub const COMMANDS: [&str; 34] = [
     "watch",
     "check",
     "once",
+    "replay",
     "import",
     "import curl",
     "import har",

@@ -186,7 +186,7 @@ impl Outcome<'_> {
         };
         let whole_rate = match &self.plan.pace {
             Pace::Open(schedule, _) => schedule.constant_rate(),
-            Pace::Closed { .. } => None,
+            Pace::Closed { .. } | Pace::Fed(_) => None,
         };
         let own = ended.map(|end| &end.own);
         FleetAgent {

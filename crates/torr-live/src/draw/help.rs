@@ -14,7 +14,7 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, view: &View, theme: &Theme) {
     let change = match view.load.steerable {
         Steerable::Rate(_) => Some("raise or lower the rate by a tenth; the result records it"),
         Steerable::Connections { .. } => Some("raise or lower the connections by a tenth; the result records it"),
-        Steerable::Nothing | Steerable::Remote | Steerable::Script => None,
+        Steerable::Nothing | Steerable::Remote | Steerable::Script | Steerable::Times => None,
     };
     let is_own = view.load.steerable.has_pauses();
     let keys = [

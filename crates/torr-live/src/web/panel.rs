@@ -18,7 +18,7 @@ pub fn page(load: &Load) -> String {
     let change = match load.steerable {
         Steerable::Rate(_) => Some(("Lower rate", "Higher rate")),
         Steerable::Connections { .. } => Some(("Fewer connections", "More connections")),
-        Steerable::Nothing | Steerable::Remote | Steerable::Script => None,
+        Steerable::Nothing | Steerable::Remote | Steerable::Script | Steerable::Times => None,
     };
     let buttons = html! {
         @if load.steerable.has_pauses() { button type="button" data-wish="pause" { "Pause" } }

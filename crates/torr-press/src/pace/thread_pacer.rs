@@ -1,6 +1,7 @@
 //! The pacer of a thread, whatever the load model is.
 
 use super::closed::ClosedLoop;
+use super::fed::FedLoop;
 use super::limited::LimitedLoop;
 use super::open_pacer::OpenPacer;
 use super::pacer::{Due, Pacer};
@@ -13,6 +14,7 @@ pub(crate) enum ThreadPacer<'r> {
     Closed(ClosedLoop<'r>),
     Limited(LimitedLoop<'r>),
     Open(OpenPacer<'r>),
+    Fed(FedLoop<'r>),
 }
 
 impl Pacer for ThreadPacer<'_> {
@@ -22,12 +24,14 @@ impl Pacer for ThreadPacer<'_> {
             Self::Closed(pacer) => pacer.next(now),
             Self::Limited(pacer) => pacer.next(now),
             Self::Open(pacer) => pacer.next(now),
+            Self::Fed(pacer) => pacer.next(now),
         }
     }
 
     fn take_overdue(&mut self, now: Nanos) -> Option<(Nanos, u64)> {
         match self {
             Self::Open(pacer) => pacer.take_overdue(now),
+            Self::Fed(pacer) => pacer.take_overdue(now),
             // No request of a closed loop is due before it can be sent.
             Self::Closed(_) | Self::Limited(_) => None,
         }
@@ -38,6 +42,7 @@ impl Pacer for ThreadPacer<'_> {
             Self::Closed(pacer) => pacer.is_exhausted(now),
             Self::Limited(pacer) => pacer.is_exhausted(now),
             Self::Open(pacer) => pacer.is_exhausted(now),
+            Self::Fed(pacer) => pacer.is_exhausted(now),
         }
     }
 
@@ -47,6 +52,7 @@ impl Pacer for ThreadPacer<'_> {
             Self::Closed(pacer) => pacer.request_ended(now),
             Self::Limited(pacer) => pacer.request_ended(now),
             Self::Open(pacer) => pacer.request_ended(now),
+            Self::Fed(pacer) => pacer.request_ended(now),
         }
     }
 }

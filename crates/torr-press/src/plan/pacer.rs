@@ -3,6 +3,7 @@
 use super::Plan;
 use crate::pace::Pace;
 use crate::pace::closed::{Budget, ClosedLoop};
+use crate::pace::fed::FedLoop;
 use crate::pace::limited::LimitedLoop;
 use crate::pace::open::OpenLoop;
 use crate::pace::open_pacer::OpenPacer;
@@ -40,6 +41,7 @@ impl Plan {
                 }
                 ThreadPacer::Limited(limited)
             }
+            Pace::Fed(feed) => ThreadPacer::Fed(FedLoop::new(feed, thread, self.deadline())),
             Pace::Open(schedule, arrivals) => {
                 let schedule = schedule.after(self.warmup);
                 let times = (warm_until, self.deadline());

@@ -33,6 +33,7 @@ impl Plan {
     fn steerable(&self) -> Steerable {
         match &self.pace {
             Pace::Open(schedule, _) => Steerable::Rate(schedule.constant_rate()),
+            Pace::Fed(_) => Steerable::Times,
             // A highest rate goes to all connections in turn, which connections that can be lowered are not used in.
             Pace::Closed { connections: Some(_), .. } | Pace::Closed { max_rate: Some(_), .. } => Steerable::Nothing,
             // A user of a session has a connection of its own, so that there are no more of them than planned.

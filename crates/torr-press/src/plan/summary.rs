@@ -29,6 +29,7 @@ impl Plan {
             arrivals: match &self.pace {
                 Pace::Open(_, Arrivals::Constant) => Some(result::Arrivals::Constant),
                 Pace::Open(_, Arrivals::Poisson) => Some(result::Arrivals::Poisson),
+                Pace::Fed(_) => Some(result::Arrivals::Replayed),
                 _ => None,
             },
             coalesce_s: match &self.pace {
@@ -49,6 +50,7 @@ impl Plan {
                 || match &self.pace {
                     Pace::Closed { connections, .. } => connections.is_some(),
                     Pace::Open(schedule, _) => schedule.constant_rate().is_none(),
+                    Pace::Fed(_) => true,
                 },
             stages: match &self.pace {
                 Pace::Open(schedule, _) if !steered && schedule.constant_rate().is_none() => schedule

@@ -19,8 +19,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
-use torr_gauge::Failure;
 use torr_gauge::sessions::EntryName;
+use torr_gauge::{Failure, RunResult};
 use torr_net::Nanos;
 use torr_net::WakeUp;
 use torr_net::tls::NegotiatedTls;
@@ -69,6 +69,9 @@ pub trait Users: Debug + Send + Sync {
     fn error(&self) -> Option<String> {
         None
     }
+
+    /// Adds to the result of the run what the users have measured themselves.
+    fn complete(&self, _result: &mut RunResult) {}
 
     /// Notes that the run ends without a thread, whose users did not decide in time.
     fn given_up(&self, _thread: usize) {}

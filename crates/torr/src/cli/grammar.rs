@@ -13,6 +13,7 @@ use crate::lab::LabArgs;
 use crate::limit::LimitArgs;
 use crate::links::LinksArgs;
 use crate::once::OnceArgs;
+use crate::replay::ReplayArgs;
 use crate::report::{self, ReportArgs};
 use crate::serve::ServeArgs;
 use crate::watch::WatchArgs;
@@ -81,6 +82,8 @@ pub enum Command {
     Check(Box<CheckArgs>),
     /// Run a URL or a file once and show every request and response
     Once(Box<OnceArgs>),
+    /// Send the requests of an access log again, each at its own time, and compare with the log
+    Replay(Box<ReplayArgs>),
     /// Convert curl commands, HAR recordings, and OpenAPI, Postman, Apipost and JMeter files to hurl files
     Import(ImportArgs),
     /// Load with ApacheBench's command line, and report in its layout; see 'torr ab -h'
@@ -140,6 +143,7 @@ impl Command {
             Self::Limit(args) => Some(args.load()),
             Self::Once(args) => Some(args.load()),
             Self::Compare(args) => Some(args.load.to(None, !args.no_keepalive)),
+            Self::Replay(args) => Some(args.load()),
             _ => None,
         }
     }
@@ -158,6 +162,7 @@ impl Command {
             Self::Doctor(args) => report::outputs(args.json.as_deref(), args.report.as_deref()).to_vec(),
             Self::Limit(args) => report::outputs(args.json.as_deref(), args.report.as_deref()).to_vec(),
             Self::Compare(args) => args.outputs().to_vec(),
+            Self::Replay(args) => return args.outputs(),
             _ => Vec::new(),
         };
         outputs.into_iter().filter_map(|(flag, file)| Some((flag, file?))).collect()

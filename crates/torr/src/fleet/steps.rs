@@ -196,6 +196,7 @@ fn set_pace(load: &mut Load, plan: &Plan) -> Result<(), String> {
             load.set("arrivals", if *arrivals == Arrivals::Poisson { "poisson" } else { "constant" })?;
             load.set("coalesce", &nanos(plan.coalesce))?;
         }
+        Pace::Fed(_) => return Err("the requests of a log stay on one machine".into()),
         Pace::Closed { max_rate, .. } => {
             load.set("connections", &plan.connections.to_string())?;
             max_rate.map_or(Ok(()), |rate| load.set("max-rate", &rate.to_string()))?;

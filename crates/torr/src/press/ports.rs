@@ -54,6 +54,8 @@ impl Ports {
             // Stages may never ask for so many requests at all.
             Pace::Open(schedule, _) if schedule.due((self.count * carried) as f64).is_none() => return None,
             Pace::Open(schedule, _) => Some(schedule.peak()),
+            // The rate is not known before the log is read.
+            Pace::Fed(_) => return None,
             Pace::Closed { max_rate, .. } => *max_rate,
         };
         let of_rate = rate.map(|rate| rate * seconds / carried as f64);

@@ -147,6 +147,26 @@ pub const BRIEFS: &[Brief] = &[
         ],
     },
     Brief {
+        command: "replay",
+        flags: &[
+            ("logs", "Access logs, also compressed; '-' is standard input"),
+            ("target", "Send the requests to this service"),
+            ("speed", "Let the log's time pass this many times faster"),
+            ("from", "Begin at this time of the log, such as 10:00"),
+            ("to", "End before this time of the log"),
+            ("pattern", "Read lines of this log_format of nginx"),
+            ("methods", "Send requests with these methods"),
+            ("hosts", "Send requests for this host as well; '*' is any"),
+            ("connections", "Open at most N connections [default: 100]"),
+            ("duration", "End after this long [default: with the log]"),
+            ("header", ""),
+            ("insecure", ""),
+            ("json", ""),
+            ("report", ""),
+            ("fail-if", ""),
+        ],
+    },
+    Brief {
         command: "serve",
         flags: &[
             ("config", "Read settings from this TOML file"),
