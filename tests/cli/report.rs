@@ -74,6 +74,33 @@ fn a_run_writes_its_page_and_a_file_makes_the_same_one() {
 }
 
 #[test]
+fn a_page_links_the_run_before_that_lies_beside_it() {
+    let (server, other) = (Script::start(answering(OK)), Script::start(answering(OK)));
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("it is text").to_owned();
+    let run = |url: &str, name: &str| {
+        let (json, page) = (path(&format!("{name}.json")), path(&format!("{name}.html")));
+        ended(&["-n", "200", "-c", "2", "-t", "1", "-q", url, "--json", &json, "--report", &page], 0);
+        read(page.as_ref())
+    };
+    std::fs::write(path("broken.json"), "{").expect("it is written");
+    is_page(&run(&server.url(), "first"), &[]);
+    is_page(&run(&other.url(), "elsewhere"), &[]);
+    let second = run(&server.url(), "second");
+    assert_eq!(second.matches("href=").count(), 1, "{second}");
+    assert!(second.contains("The run before: <a href=\"./first.html\">"), "{second}");
+    std::fs::remove_file(path("first.html")).expect("it was written");
+    ended(&["report", &path("second.json"), "-o", &path("again.html")], 0);
+    let again = read(path("again.html").as_ref());
+    assert!(again.contains("The run before: <a href=\"./first.json\">"), "{again}");
+    // In another directory, there is no run before.
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let page = elsewhere.path().join("page.html");
+    ended(&["report", &path("second.json"), "-o", page.to_str().expect("it is text")], 0);
+    is_page(&read(&page), &[]);
+}
+
+#[test]
 fn the_command_of_a_page_makes_the_same_load_again() {
     let server = Script::start(answering(OK));
     let folder = tempfile::tempdir().expect("a folder");

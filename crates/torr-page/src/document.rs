@@ -1,6 +1,7 @@
 //! A result as the page takes it: a name, the kind of result, and its JSON.
 
 use crate::fields::{field, number, text};
+use crate::run_before::RunBefore;
 use serde_json::Value;
 
 /// The kinds of results of which there is a page.
@@ -26,6 +27,8 @@ pub struct Document {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) value: Value,
+    /// The run before, which the page of a run links to.
+    pub before: Option<RunBefore>,
 }
 
 /// The reason why a text is no result of which there is a page.
@@ -94,8 +97,13 @@ impl Document {
         let missing = missing.or_else(|| lists.iter().find(|field| !has(field, Value::is_array)));
         match missing.copied() {
             Some(field) => Err(DocumentError::Incomplete(name.into(), field)),
-            None => Ok(Self { name: name.into(), kind, value }),
+            None => Ok(Self { name: name.into(), kind, value, before: None }),
         }
+    }
+
+    /// Returns the result as JSON.
+    pub fn value(&self) -> &Value {
+        &self.value
     }
 
     /// Returns what the result is about: the target of a load, both versions, the suite, or the demo.

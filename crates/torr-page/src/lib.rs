@@ -6,10 +6,12 @@
 mod document;
 mod fields;
 mod plot;
+mod run_before;
 mod section;
 mod shell;
 
 pub use document::{Document, DocumentError};
+pub use run_before::RunBefore;
 
 use maud::Markup;
 

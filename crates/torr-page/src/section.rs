@@ -1,6 +1,7 @@
 //! The sections of the page, in the order in which a reader needs them.
 
 pub mod agents;
+pub mod before;
 pub mod by_load;
 pub mod cautions;
 pub mod demo;
@@ -13,6 +14,7 @@ pub mod header;
 pub mod lab;
 pub mod ladder;
 pub mod limit;
+pub mod moment;
 pub mod multiples;
 pub mod over_time;
 pub mod overlay;

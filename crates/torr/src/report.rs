@@ -1,5 +1,7 @@
 //! `torr report RESULT... -o FILE` and `--report FILE`: results as one HTML page.
 
+mod before;
+
 use crate::command_line::Repeatable;
 use crate::exit::CliError;
 use crate::sink::{self, Sink};
@@ -36,8 +38,17 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, CliError> {
         return Err(CliError::Usage(format!("{} is a result: use another file for -o", args.output.display())));
     }
     let sink = Sink::open(&args.output)?;
-    sink.put(&torr_page::page(&documents)).map_err(CliError::Failed)?;
+    let page = torr_page::page(&linked(documents, sink.path()));
+    sink.put(&page).map_err(CliError::Failed)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Links a page of one run to the run before it, whose result lies beside the page.
+fn linked(mut documents: Vec<Document>, page: Option<&Path>) -> Vec<Document> {
+    if let (Some(page), [document]) = (page, &mut documents[..]) {
+        document.before = before::run_before(page, document.value());
+    }
+    documents
 }
 
 fn read(path: &Path) -> Result<Document, CliError> {
@@ -79,24 +90,27 @@ pub fn json_of(result: &impl Serialize) -> Result<Value, String> {
     serde_json::to_value(Repeatable::new(result)).map_err(|error| error.to_string())
 }
 
-/// Returns the page of a result that the program just made.
-pub fn page_of(result: &impl Serialize) -> Result<String, String> {
-    page_of_json(json_of(result)?)
+/// Returns the page of a result that the program just made, for the file `page`, if it becomes one.
+pub fn page_of(result: &impl Serialize, page: Option<&Path>) -> Result<String, String> {
+    page_of_json(json_of(result)?, page)
 }
 
-fn page_of_json(result: Value) -> Result<String, String> {
+fn page_of_json(result: Value, page: Option<&Path>) -> Result<String, String> {
     let document = Document::new(FRESH, result).map_err(|error| error.to_string())?;
-    Ok(torr_page::page(&[document]))
+    Ok(torr_page::page(&linked(vec![document], page)))
 }
 
 /// Writes the page of a result. An error is a line that says what could not be written.
 pub fn put(result: &impl Serialize, sink: Sink) -> Result<(), String> {
-    write(page_of(result), sink)
+    let page = page_of(result, sink.path());
+    write(page, sink)
 }
 
 /// Writes the page of what an archive has, which may be that of another machine, as [`put`] does.
 pub fn put_archived(archived: &impl Serialize, sink: Sink) -> Result<(), String> {
-    write(serde_json::to_value(archived).map_err(|error| error.to_string()).and_then(page_of_json), sink)
+    let value = serde_json::to_value(archived).map_err(|error| error.to_string());
+    let page = value.and_then(|value| page_of_json(value, sink.path()));
+    write(page, sink)
 }
 
 fn write(page: Result<String, String>, sink: Sink) -> Result<(), String> {

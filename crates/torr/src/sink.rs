@@ -47,6 +47,11 @@ impl Sink {
         &self.name
     }
 
+    /// Returns the path of a file; `None` for standard output.
+    pub fn path(&self) -> Option<&Path> {
+        self.file.as_ref().map(|file| file.path.as_path())
+    }
+
     /// Whether standard output belongs to this alone.
     pub fn takes_stdout(&self) -> bool {
         self.file.is_none()

@@ -1,5 +1,7 @@
 //! The head of a result: what was loaded, how and when.
 
+use super::before::before;
+use super::moment::moment;
 use crate::document::{Document, Kind};
 use crate::fields::{field, flag, list, number, text};
 use maud::{Markup, html};
@@ -25,6 +27,7 @@ pub fn header(document: &Document) -> Markup {
                 @if let Some(at) = started_at(value).filter(|at| !at.is_empty()) { " · " (moment(at)) }
                 @if flag(value, "interrupted") { " · " strong { "interrupted" } }
             }
+            @if let Some(run) = &document.before { (before(run)) }
         }
     }
 }
@@ -33,12 +36,6 @@ pub fn header(document: &Document) -> Markup {
 fn started_at(value: &Value) -> Option<&str> {
     let own = text(value, "started_at").or_else(|| text(value, "header.started_at"));
     own.or_else(|| text(list(value, "trail").first()?, "run.started_at"))
-}
-
-/// Returns a moment of RFC 3339 as people read it: without `T` and fractions of a second.
-fn moment(at: &str) -> String {
-    let is_moment = at.len() >= 20 && at.is_ascii() && at.as_bytes()[10] == b'T' && at.ends_with('Z');
-    if is_moment { format!("{} {} UTC", &at[..10], &at[11..19]) } else { at.to_owned() }
 }
 
 /// Returns how the figures of a suite came about.
@@ -89,18 +86,4 @@ fn several(number: f64, noun: &str) -> String {
 
 fn seconds(value: &Value, path: &str) -> String {
     number(value, path).map_or_else(String::new, |seconds| micros(seconds * 1e6))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::moment;
-
-    #[test]
-    fn moments_are_readable() {
-        assert_eq!(moment("2026-11-27T20:59:40.401Z"), "2026-11-27 20:59:40 UTC");
-        assert_eq!(
-            ["now", "2026-11-27", "ünnnnnnnnnnnnnnnnnnnnnnZ"].map(moment),
-            ["now", "2026-11-27", "ünnnnnnnnnnnnnnnnnnnnnnZ"]
-        );
-    }
 }

@@ -7,6 +7,7 @@ use crate::output;
 use crate::report;
 use crate::sink::{self, Sink};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use torr_gauge::collector::{Measurement, Progress};
@@ -70,7 +71,10 @@ impl Outputs {
         }
         self.troubles.extend(self.hlog.finish(run).err());
         let Self { files, otlp, mut troubles, .. } = self;
-        troubles.extend(files.into_iter().filter_map(|(file, sink)| write(sink, content(file, run)?)));
+        troubles.extend(files.into_iter().filter_map(|(file, sink)| {
+            let content = content(file, run, sink.path())?;
+            write(sink, content)
+        }));
         let result = &run.result;
         if let Some((collector, error)) = otlp.and_then(|collector| Some((collector.url(), collector.send(run).err()?)))
         {
@@ -102,8 +106,8 @@ fn code(result: &RunResult, troubles: &[String]) -> ExitCode {
     }
 }
 
-/// Returns the content of a file after a run; `None` for the interval log, which was written during the run.
-fn content(file: OutputFile, run: &Measurement) -> Option<Result<String, String>> {
+/// Returns the content of an output after a run, whose path is that of a file; `None` for the interval log, which was written during the run.
+fn content(file: OutputFile, run: &Measurement, path: Option<&Path>) -> Option<Result<String, String>> {
     let result = &run.result;
     Some(match file {
         OutputFile::Json => text(Repeatable::new(result).json()),
@@ -112,7 +116,7 @@ fn content(file: OutputFile, run: &Measurement) -> Option<Result<String, String>
         OutputFile::Hlog => return None,
         OutputFile::Prometheus => text(prometheus::text(run)),
         OutputFile::Junit => text(junit::run(result)),
-        OutputFile::Report => report::page_of(result),
+        OutputFile::Report => report::page_of(result, path),
     })
 }
 
