@@ -86,11 +86,11 @@ fn new_worker_processes_are_found() {
 fn peer(settings: &[&str], path: &str, role: Role) -> PeerUse {
     let (server, watch) = (Serve::start(settings), watch(&[]));
     let remote = RemoteWatch::connect(&watch.address, None, port(&server.address)).expect("it answers");
-    let _ = torr_json(&[&server.url(path), "-c", "8", "-d", "1s"]);
+    let _ = torr_json(&[&server.url(path), "-c", "8", "-n", "1000", "--timeout", "60s"]);
     let begin = remote.reading().expect("it answers");
     // The new peer's processes are looked for once in a while.
     wait_until("the peer and its processes", || {
-        let _ = torr_json(&[&server.url(path), "-c", "8", "-d", "1s"]);
+        let _ = torr_json(&[&server.url(path), "-c", "8", "-n", "1000", "--timeout", "60s"]);
         let seen = Signals::between(&begin, &remote.reading().expect("it answers"));
         seen.peers
             .into_iter()

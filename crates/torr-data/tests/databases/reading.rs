@@ -3,6 +3,7 @@
 use crate::fixture::{Fixture, ITEMS};
 use std::collections::BTreeSet;
 use torr_data::{Access, Database, DatabaseKind, ErrorKind, Fortune, Item, Options, Side, World};
+use torr_test_support::PATIENCE;
 use torr_test_support::databases::runtime;
 
 crate::on_all!(rows_are_the_same_by_every_way, who_blocks_gets_the_same, an_id_without_row, many_at_a_time);
@@ -90,7 +91,8 @@ fn an_id_without_row(fixture: Fixture) {
     assert_eq!(database.pool_waits().waits, 0, "no operation had to wait");
 }
 
-fn many_at_a_time(fixture: Fixture) {
+fn many_at_a_time(mut fixture: Fixture) {
+    fixture.options.acquire_timeout = PATIENCE;
     let database = fixture.open();
     let expected: BTreeSet<_> = (1..=50).map(|id| format!("Item {id:06}")).collect();
     runtime().block_on(async {

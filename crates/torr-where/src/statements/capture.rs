@@ -12,6 +12,7 @@ use crate::pace::Begun;
 use owners::Owners;
 use packets::Packets;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use rustix::time::{ClockId, clock_gettime};
 use socket::{Batch, PacketSocket};
 use std::fs::{File, read_link};
 use std::io;
@@ -144,36 +145,52 @@ fn run(subject: &Subject, stop: &AtomicBool, opened: &SyncSender<io::Result<()>>
         // What came before the end is read; afterwards nothing but what is in the buffer.
         let has_enough = recorded.packets.taken >= ENOUGH.0 && began.elapsed() >= ENOUGH.1;
         let is_last = stop.load(Ordering::Relaxed) || has_enough;
+        if is_last {
+            // On a busy machine this thread waits for a CPU, and what comes meanwhile belongs to no time that is known.
+            (recorded.elapsed, recorded.packets.until) = (began.elapsed(), now());
+        }
         let begun = Begun::now();
         if is_last || look_due <= begun.at {
             recorded.owners.look(&subject.processes, subject.server.port());
             look_due = begun.next(OWNERS.0, OWNERS.1);
         }
-        let (is_empty, error) = take_batches(&socket, &mut batch, &mut recorded);
+        let (mut is_empty, mut error) = take_batches(&socket, &mut batch, &mut recorded);
+        while is_last && !is_empty && error.is_none() {
+            (is_empty, error) = take_batches(&socket, &mut batch, &mut recorded);
+        }
         if error.is_some() || is_last {
+            if !is_last {
+                recorded.elapsed = began.elapsed();
+            }
             recorded.error = error;
             break;
         }
         let rest = begun.cost() * RESTS;
         thread::park_timeout(if is_empty { rest.max(PAUSE) } else { rest });
     }
-    recorded.elapsed = began.elapsed();
     recorded.dropped = socket.dropped().into();
     recorded.cpu = whole.cost();
     recorded
 }
 
+/// Returns the time in nanoseconds by the clock of the packets.
+fn now() -> u64 {
+    let now = clock_gettime(ClockId::Realtime);
+    now.tv_sec.unsigned_abs().saturating_mul(1_000_000_000).saturating_add(now.tv_nsec.unsigned_abs())
+}
+
 /// The most batches that are taken in one go.
 const BATCHES: usize = 64;
 
-/// Takes what the kernel's buffer has, and returns whether that was all.
+/// Takes what the kernel's buffer has, and returns whether that was all, or all until the end.
 fn take_batches(socket: &PacketSocket, batch: &mut Batch, recorded: &mut Recorded) -> (bool, Option<io::Error>) {
     for _ in 0..BATCHES {
         match socket.receive(batch) {
             Ok(received) => {
                 let Recorded { packets, tracker, .. } = recorded;
                 batch.iter().for_each(|(packet, at)| packets.add(packet, at, tracker));
-                if received < socket::BATCH {
+                let is_over = batch.iter().last().is_some_and(|(_, at)| at > packets.until);
+                if received < socket::BATCH || is_over {
                     return (true, None);
                 }
             }

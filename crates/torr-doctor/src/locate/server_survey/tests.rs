@@ -13,6 +13,9 @@ use torr_test_support::required;
 /// The time from one command to the next.
 const PACE: Duration = Duration::from_millis(2);
 
+/// The commands after which a connection is decoded for sure that was open before the capture.
+const TURNS: usize = 8;
+
 /// How many responses the service is said to give per second: so many that their count tells the time.
 const RPS: f64 = 10_000.0;
 
@@ -80,7 +83,8 @@ fn responses_and_statements_are_counted_in_the_same_time() {
     // A busy machine sends late, and then catches up: what a window should have counted depends on where it lies.
     let (fewest, most) = in_any(window, &sent);
     let counted = usize::try_from(place.samples).expect("it is a count of commands");
-    let range = fewest.saturating_sub(2)..=most + 2;
+    // And a connection that was busy without a pause when the capture began is decoded only after some turns.
+    let range = fewest.saturating_sub(2 + TURNS)..=most + 2;
     assert!(range.contains(&counted), "{counted} calls in {window:?}, not {range:?}");
     assert!(window >= Duration::from_millis(300), "{window:?}");
 }

@@ -6,18 +6,29 @@ use super::super::tracker::Tracker;
 const BYTES: usize = 32 << 20;
 
 /// Packets in the order of their arrival.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Packets {
     bytes: Vec<u8>,
     /// Of each packet its length, and its time in nanoseconds.
     lengths: Vec<(usize, u64)>,
     /// The packets that were added, decoded or not.
     pub(super) taken: u64,
+    /// The time of the last packet that is taken, in nanoseconds; later ones are dropped.
+    pub(super) until: u64,
+}
+
+impl Default for Packets {
+    fn default() -> Self {
+        Self { bytes: Vec::new(), lengths: Vec::new(), taken: 0, until: u64::MAX }
+    }
 }
 
 impl Packets {
     /// Adds a packet. Where there is no more room, `tracker` decodes the packets before it.
     pub(super) fn add(&mut self, packet: &[u8], at: u64, tracker: &mut Tracker) {
+        if at > self.until {
+            return;
+        }
         if self.bytes.len() + packet.len() > BYTES {
             self.decode(tracker);
         }
