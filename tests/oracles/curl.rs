@@ -1,6 +1,6 @@
 //! curl itself as an oracle: a script of the shell, and what is imported of it, send the same requests.
 
-use crate::compare::compared;
+use crate::compare::{Compared, compared};
 use crate::echo::Echo;
 use crate::walk;
 use std::path::Path;
@@ -119,7 +119,6 @@ const SAME: &[&str] = &[
 const SAID: &[(&str, &str)] = &[
     ("curl --digest -u 'mia:pw 1' URL", "user of -u, 1 time (credentials of --digest are not sent)"),
     ("curl -u 'mia:pw 1' --digest --basic URL", "credentials of --digest are not sent"),
-    ("curl --aws-sigv4 aws:amz:eu-west-1:s3 -u key:sec URL", "credentials of --aws-sigv4 are not sent"),
     ("curl --ntlm -u mia:pw URL", "credentials of --ntlm are not sent"),
     ("curl -X sTrange URL", "method sTrange, 1 time (hurl methods must be in capital letters: STRANGE is sent)"),
     ("curl -H 'Transfer-Encoding: chunked' -d x URL", "field Transfer-Encoding, 1 time"),
@@ -182,6 +181,38 @@ fn what_is_imported_sends_what_curl_sends() {
         }
     }
     assert!(different.is_empty(), "{} scripts differ:\n{}", different.len(), different.join("\n"));
+}
+
+/// The value of a field of a request.
+fn field<'r>(request: &'r Compared, name: &str) -> &'r str {
+    let of_name = |(other, _): &&(String, String)| other == name;
+    request.fields.iter().find(of_name).map(|(_, value)| value.as_str()).expect("the request has it")
+}
+
+#[test]
+fn a_signature_of_aws_is_that_of_curl() {
+    if !has_curl() {
+        return;
+    }
+    let echo = Echo::start();
+    for request in ["URL/", "'URL/dir/file?a=1&b=2'", "-X DELETE URL/a", "-d a=1 -H 'Content-Type: text/plain' URL/b"] {
+        let command = format!("--aws-sigv4 aws:amz:eu-west-1:execute-api -u key:sec {request}");
+        let folder = tempfile::tempdir().expect("there is room");
+        let folder = folder.path();
+        prepared(folder, &echo, &format!("curl {command}"));
+        let mut bash = Command::new("bash");
+        bash.arg("-c").arg("curl() { command curl -q -sS \"$@\"; }; . ./script.sh").current_dir(folder);
+        let ended = Running::start(bash).wait();
+        assert!(ended.stderr.is_empty(), "{request}: {ended:?}");
+        let signed = compared(echo.take(), &[]);
+        // A request that has the time itself is signed for that time.
+        let time = field(&signed[0], "x-amz-date");
+        prepared(folder, &echo, &format!("curl {command} -H 'X-Amz-Date: {time}'"));
+        let imported = walk::import(folder, &["curl", "script.sh"]);
+        assert!(imported.code == Some(0) && !imported.stderr.contains("left out"), "{request}: {imported:?}");
+        let sent = walk::once(folder, &echo, &[("password", "sec")], &[]);
+        assert_eq!(field(&sent[0], "authorization"), field(&signed[0], "authorization"), "{request}: {sent:?}");
+    }
 }
 
 #[test]

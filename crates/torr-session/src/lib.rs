@@ -18,6 +18,7 @@ mod references;
 pub mod request;
 mod scope;
 mod session;
+mod sigv4;
 mod template;
 #[cfg(test)]
 mod tests;

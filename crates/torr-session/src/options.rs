@@ -53,6 +53,8 @@ pub struct Options {
     pub http10: Setting<bool>,
     /// User and password for basic authentication, as `user:password`.
     pub user: Option<Template>,
+    /// What requests are signed for, with `user` as the key.
+    pub aws_sigv4: Option<Template>,
     /// Field lines, as `Name: value`.
     pub headers: Vec<Template>,
     /// Names of fields that the request is to be without.
@@ -115,6 +117,7 @@ impl Options {
             path_as_is: Setting::Value(false),
             http10: Setting::Value(false),
             user: None,
+            aws_sigv4: None,
             headers: Vec::new(),
             no_headers: Vec::new(),
             no_cookie_store: Setting::Value(false),
@@ -153,6 +156,7 @@ impl Options {
             O::Http10 => self.http10 = boolean(option, names)?,
             O::NoCookieStore => self.no_cookie_store = boolean(option, names)?,
             O::User => self.user = Some(text(option, names)?),
+            O::AwsSigV4 => self.aws_sigv4 = Some(text(option, names)?),
             O::Header => self.headers.push(text(option, names)?),
             O::NoHeader => self.no_headers.push(text(option, names)?),
             O::NoJsonPathCoercion => match boolean(option, names)? {
@@ -176,8 +180,7 @@ impl Options {
                     format!("'{name}' is ignored: use --timeout instead, which limits every request"),
                 ));
             }
-            O::AwsSigV4
-            | O::Digest
+            O::Digest
             | O::Http3
             | O::LimitRate
             | O::Negotiate

@@ -6,6 +6,7 @@ use crate::files::Files;
 use crate::hurl::{ParseError, ast};
 use crate::options::Options;
 use crate::scope::{Names, Variables};
+use crate::sigv4::{Scope, Signing};
 use crate::template::Template;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -44,6 +45,8 @@ pub struct Outgoing {
     pub path_as_is: Option<String>,
     /// Whether the request is of HTTP/1.0.
     pub is_http10: bool,
+    /// The key by which it is signed when it is written.
+    pub signing: Option<Signing>,
 }
 
 /// A request of an entry, compiled.
@@ -140,10 +143,17 @@ impl Request {
         if options.compressed.get(variables)? && !has(&fields, "accept-encoding") {
             fields.push(("Accept-Encoding".to_owned(), CODINGS.to_owned()));
         }
-        if let Some(credentials) = self.credentials(options, &url, variables)?
-            && !has(&fields, "authorization")
-        {
-            fields.push(("Authorization".to_owned(), format!("Basic {}", BASE64_STANDARD.encode(credentials))));
+        let mut signing = None;
+        if !has(&fields, "authorization") {
+            let credentials = self.credentials(options, &url, variables)?;
+            match (&options.aws_sigv4, credentials) {
+                (Some(scope), credentials) => signing = Some(signing_by(&render(scope)?, &url, credentials)?),
+                (None, Some(credentials)) => {
+                    let value = format!("Basic {}", BASE64_STANDARD.encode(credentials));
+                    fields.push(("Authorization".to_owned(), value));
+                }
+                (None, None) => {}
+            }
         }
         let no_cookies = CookieStore::default();
         let jar = if options.no_cookie_store.get(variables)? { &no_cookies } else { jar };
@@ -161,7 +171,17 @@ impl Request {
         let keeps_path = options.path_as_is.get(variables)?;
         let path_as_is = if keeps_path { Some(written_path(&self.url.render(variables)?)) } else { None };
         let is_http10 = options.http10.get(variables)?;
-        Ok(Outgoing { method: self.method.clone(), url, fields, without, own_cookies, content, path_as_is, is_http10 })
+        Ok(Outgoing {
+            method: self.method.clone(),
+            url,
+            fields,
+            without,
+            own_cookies,
+            content,
+            path_as_is,
+            is_http10,
+            signing,
+        })
     }
 
     /// Returns `user:password`: the entry's own, those of its options, or those of the URL.
@@ -223,6 +243,19 @@ impl Request {
         let url = Url::parse(&text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())?;
         Some(url)
     }
+}
+
+/// Returns the key by which a request is signed: `KEY:SECRET`.
+fn signing_by(scope: &str, url: &Url, credentials: Option<String>) -> Result<Signing, EvaluationError> {
+    let wrong = |reason: String| EvaluationError(format!("'aws-sigv4': {reason}"));
+    let scope = Scope::read(scope, url.host_str().unwrap_or_default()).map_err(|error| wrong(error.to_string()))?;
+    let credentials = credentials.unwrap_or_default();
+    let (key, secret) = credentials.split_once(':').unwrap_or((&credentials, ""));
+    let is_sent = |byte: u8| byte.is_ascii_graphic() && !b",/".contains(&byte);
+    if key.is_empty() || secret.is_empty() || !key.bytes().all(is_sent) {
+        return Err(wrong("expected a key in the option 'user', as in user: KEY:SECRET".to_owned()));
+    }
+    Ok(Signing { scope, key: key.to_owned(), secret: secret.to_owned() })
 }
 
 /// Finds out whether a URL of a file can be one, as far as no placeholder stands in it.
@@ -315,6 +348,8 @@ impl Outgoing {
             Some(_) if location.starts_with('/') || location.contains("://") => Some(written_path(location)),
             _ => None,
         };
-        Ok(Self { method, url, fields, without: self.without.clone(), own_cookies, content, path_as_is, ..*self })
+        let signing = self.signing.clone().filter(|_| same_origin || trusted);
+        let without = self.without.clone();
+        Ok(Self { method, url, fields, without, own_cookies, content, path_as_is, signing, is_http10: self.is_http10 })
     }
 }

@@ -42,6 +42,8 @@ pub(super) struct Command {
     pub(super) user: Option<String>,
     /// The flag of a way of authentication other than Basic.
     pub(super) other_authentication: Option<String>,
+    /// What requests are signed for.
+    pub(super) sigv4: Option<String>,
     pub(super) is_globbing_off: bool,
     /// Flags that keep the method of a request that is redirected.
     pub(super) keeps_method: Vec<String>,
@@ -147,6 +149,7 @@ impl Command {
                 self.leave_out(word, AUTHENTICATION);
                 self.other_authentication = Some(word.to_owned());
             }
+            Flag::SigV4 => self.sigv4 = Some(value),
             Flag::Bearer => self.of_flag("Authorization", format!("Bearer {value}")),
             // A value without = is a file of cookies.
             Flag::Cookie if value.contains('=') && !value.starts_with('@') => self.cookie(value),

@@ -24,6 +24,7 @@ pub(super) enum Flag {
     Basic,
     /// A way of authentication that is not supported.
     Authentication,
+    SigV4,
     Bearer,
     Cookie,
     /// The file that cookies are written to, by which they are kept between the requests of a command.
@@ -137,7 +138,7 @@ const FLAGS: &[(Option<char>, &str, Flag, Takes)] = &[
     (None, "ntlm", F::Authentication, Nothing),
     (None, "negotiate", F::Authentication, Nothing),
     (None, "anyauth", F::Authentication, Nothing),
-    (None, "aws-sigv4", F::Authentication, Value),
+    (None, "aws-sigv4", F::SigV4, Value),
     (Some('n'), "netrc", NETRC, Nothing),
     (None, "netrc-file", NETRC, Value),
     (None, "netrc-optional", NETRC, Nothing),

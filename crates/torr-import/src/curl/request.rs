@@ -13,7 +13,7 @@ use crate::secret::Secrets;
 use crate::target;
 use percent_encoding::percent_decode_str;
 use torr_gauge::redact;
-use torr_session::hurl::ast::{Body, Entry, KeyValue, OptionName, OptionValue, Request, TextHint};
+use torr_session::hurl::ast::{Body, Entry, KeyValue, OptionName, OptionValue, Request, Template, TextHint};
 use url::Url;
 
 /// Fields that curl or Torr writes by itself when the command names none, in lower case.
@@ -351,7 +351,14 @@ impl Maker<'_> {
             password if shell::has(password) => shell::template(password),
             password => secrets.whole("password", "the password of -u", password),
         };
-        request.basic_auth = Some(KeyValue { name: shell::template(&user), value: password, at: NOWHERE });
+        let name = shell::template(&user);
+        let Some(scope) = &self.command.sigv4 else {
+            request.basic_auth = Some(KeyValue { name, value: password, at: NOWHERE });
+            return;
+        };
+        request.options.push(option(OptionName::AwsSigV4, OptionValue::Text(shell::template(scope))));
+        let key = Template([name.0, Template::from(":").0, password.0].concat());
+        request.options.push(option(OptionName::User, OptionValue::Text(key)));
     }
 }
 

@@ -3,9 +3,9 @@
 use super::reader::Reader;
 use crate::draft::LeftOut;
 use crate::node::Node;
-use crate::parts::{NOWHERE, pair};
+use crate::parts::{NOWHERE, option, pair};
 use crate::reason::AUTHENTICATION;
-use torr_session::hurl::ast::{KeyValue, Piece, Request, Template};
+use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Request, Template};
 
 /// Adds the credentials of a request.
 pub(super) fn add(reader: &mut Reader, auth: &Node, request: &mut Request, left_out: &mut Vec<LeftOut>) {
@@ -40,6 +40,25 @@ pub(super) fn add(reader: &mut Reader, auth: &Node, request: &mut Request, left_
                 let prefix = Some(value("headerPrefix")).filter(|prefix| !prefix.trim().is_empty());
                 let prefix = format!("{} ", prefix.as_deref().unwrap_or("Bearer").trim());
                 request.headers.push(pair("Authorization", behind(&prefix, token)));
+            }
+        }
+        "awsv4" => {
+            let mut scope = vec![Piece::Text("aws:amz".to_owned())];
+            // As in curl, those that are missing are in the host.
+            for part in ["region", "service"].map(&value).iter().take_while(|part| !part.is_empty()) {
+                scope.push(Piece::Text(":".to_owned()));
+                scope.extend(reader.template(part, left_out).0);
+            }
+            let mut key = reader.template(&value("accessKey"), left_out).0;
+            key.push(Piece::Text(":".to_owned()));
+            key.extend(credential(reader, "secret_key", &value("secretKey"), left_out).0);
+            for (name, pieces) in [(OptionName::AwsSigV4, scope), (OptionName::User, key)] {
+                request.options.push(option(name, OptionValue::Text(Template(pieces))));
+            }
+            let token = value("sessionToken");
+            if !token.is_empty() {
+                let token = credential(reader, "session_token", &token, left_out);
+                request.headers.push(pair("X-Amz-Security-Token", token));
             }
         }
         other => left_out.push(LeftOut::new("authorization", other, AUTHENTICATION)),

@@ -1,7 +1,9 @@
 //! Requests of sessions as HTTP/1.1 bytes, and in parts for HTTP/2.
 
 use crate::request::Outgoing;
+use crate::sigv4::Signable;
 use bytes::Bytes;
+use chrono::Utc;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, UPGRADE};
 use http::{HeaderName, HeaderValue, Method, Request, Uri};
 use torr_press::request::SentContent;
@@ -11,6 +13,26 @@ use torr_press::{Keep, RequestInfo, RequestParts};
 const USER_AGENT: (&str, &str) = ("User-Agent", concat!("torr/", env!("CARGO_PKG_VERSION")));
 /// What every client of HTTP sends.
 const ACCEPT: (&str, &str) = ("Accept", "*/*");
+
+/// Returns the authority of a request's URL.
+fn authority(request: &Outgoing) -> &str {
+    &request.url[url::Position::BeforeHost..url::Position::AfterPort]
+}
+
+/// Returns the fields by which a request is signed now; none for one without a key.
+fn signed(request: &Outgoing) -> Vec<(String, String)> {
+    let Some(signing) = &request.signing else { return Vec::new() };
+    let own_host = request.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("host"));
+    let signable = Signable {
+        method: &request.method,
+        path: request.path(),
+        query: request.url.query(),
+        host: own_host.map_or_else(|| authority(request), |(_, value)| value),
+        fields: &request.fields,
+        content: request.content.as_deref().unwrap_or_default(),
+    };
+    signing.fields(&signable, &Utc::now().format("%Y%m%dT%H%M%SZ").to_string())
+}
 
 /// Returns the facts of a request of which this much of the response is kept.
 fn info(request: &Outgoing, keep: Keep) -> RequestInfo {
@@ -57,8 +79,7 @@ pub fn write_head(request: &Outgoing, keep: Keep, keep_alive: bool, out: &mut Ve
     }
     out.extend_from_slice(if request.is_http10 { b" HTTP/1.0\r\n" } else { b" HTTP/1.1\r\n" });
     if !has(request, "host") {
-        let authority = &request.url[url::Position::BeforeHost..url::Position::AfterPort];
-        field("Host", authority, out);
+        field("Host", authority(request), out);
     }
     for (name, value) in by_themselves(request) {
         field(name, value, out);
@@ -66,7 +87,8 @@ pub fn write_head(request: &Outgoing, keep: Keep, keep_alive: bool, out: &mut Ve
     if !keep_alive && !has(request, "connection") {
         field("Connection", "close", out);
     }
-    for (name, value) in request.fields.iter().filter(|(name, _)| !is_framing(name)) {
+    let signed = signed(request);
+    for (name, value) in request.fields.iter().chain(&signed).filter(|(name, _)| !is_framing(name)) {
         field(name, value, out);
     }
     if let Some(length) = length(request) {
@@ -92,7 +114,8 @@ pub fn parts(request: &Outgoing, keep: Keep) -> RequestParts {
     *head.method_mut() = Method::from_bytes(request.method.as_bytes()).unwrap_or_default();
     let (before, after) = (&request.url[..url::Position::BeforePath], &request.url[url::Position::AfterPath..]);
     *head.uri_mut() = Uri::try_from([before, request.path(), after].concat()).unwrap_or_default();
-    let own = request.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let signed = signed(request);
+    let own = request.fields.iter().chain(&signed).map(|(name, value)| (name.as_str(), value.as_str()));
     for (name, value) in by_themselves(request).chain(own) {
         // A request is built only of fields that are fields.
         let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) else { continue };
