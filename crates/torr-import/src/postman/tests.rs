@@ -47,7 +47,6 @@ fn a_collection_of_2_1_with_its_environment() {
         "left out: part of a pre-request script, 1 time",
         "left out: file of a form, 1 time (missing in the collection)",
         "left out: dynamic variable, 1 time",
-        "left out: authorization, 1 time",
         "left out: saved responses, 1 time",
         "left out: field, 1 time (disabled in the collection)",
     ] {
@@ -63,7 +62,11 @@ fn authorization_is_inherited_from_folders() {
     assert!(entry(&file, "Avatar").contains("/users/{{user_id}}/avatar\nAuthorization: Bearer {{token}}\n"), "{file}");
     assert!(entry(&file, "Search").contains("X-Api-Key: {{x_api_key}}\n"), "{file}");
     assert!(!entry(&file, "Signed").contains("X-Api-Key"), "{file}");
-    assert!(file.contains("# left out: authorization awsv4 (this authentication scheme is not supported)\n"), "{file}");
+    let signed = "aws-sigv4: aws:amz:eu-west-1:s3\nuser: AKIA:{{aws_key}}\n";
+    assert!(entry(&file, "Signed").contains(signed), "{file}");
+    let hawk = json!({"item": [{"request": {"url": "http://a/", "auth": {"type": "hawk", "hawk": []}}}]});
+    let (file, _) = imported(&hawk.to_string(), None);
+    assert!(file.contains("# left out: authorization hawk (this authentication scheme is not supported)\n"), "{file}");
 }
 
 #[test]
