@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::{LocalSet, spawn_local};
 use torr_test_support::certificates::self_signed;
-use torr_wire::http3::{ResponsePiece, ResponseStream, kind, qpack, varint, write_header};
+use torr_wire::http3::{MessagePiece, MessageStream, kind, qpack, varint, write_header};
 
 /// What becomes of one request.
 #[derive(Debug, Clone)]
@@ -213,17 +213,18 @@ async fn respond(
 
 /// A request has the frames of a response.
 fn request(mut bytes: &[u8]) -> Seen {
-    let (mut reader, mut seen) = (ResponseStream::default(), Seen { fields: vec![], content: vec![] });
+    let (mut reader, mut seen) = (MessageStream::default(), Seen { fields: vec![], content: vec![] });
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("it is text");
     while let Some(piece) = reader.next(&mut bytes).expect("the client keeps to the protocol") {
         match piece {
-            ResponsePiece::Section(section) => {
+            MessagePiece::Section(section) => {
                 let decoded = qpack::decode(section.as_ref(), &mut vec![], |name, value| {
                     seen.fields.push((text(name), text(value)));
                 });
                 decoded.expect("the client keeps to the protocol");
             }
-            ResponsePiece::Content(content) => seen.content.extend_from_slice(content),
+            MessagePiece::Content(content) => seen.content.extend_from_slice(content),
+            MessagePiece::TooLarge => panic!("the client keeps to the limit"),
         }
     }
     assert!(reader.is_between(), "a request ends with a frame");

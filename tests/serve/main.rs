@@ -10,6 +10,7 @@ mod database;
 mod demo;
 mod h2spec;
 mod http;
+mod http3;
 mod limits;
 mod metrics;
 mod proxy;

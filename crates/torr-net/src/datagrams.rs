@@ -1,16 +1,18 @@
-//! Connected UDP sockets, and trains of datagrams: those of one size that one system call sends or receives (UDP_SEGMENT and UDP_GRO,
+//! UDP sockets, and trains of datagrams: those of one size that one system call sends or receives (UDP_SEGMENT and UDP_GRO,
 //! `udp(7)`). One call for each datagram would cost more CPU than all else in user space.
 //!
 //! In a buffer a train is a header and the bytes of its datagrams ([`push_train`], [`trains`]), so that trains follow each other there
 //! as bytes do on a stream.
 
-use nix::sys::socket::sockopt::{IpBindAddressNoPort, UdpGroSegment};
-use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg, setsockopt};
+use nix::sys::socket::sockopt::{IpBindAddressNoPort, Ipv4PacketInfo, Ipv6RecvPacketInfo, UdpGroSegment};
+use nix::sys::socket::{
+    ControlMessage, ControlMessageOwned, MsgFlags, RecvMsg, SockaddrLike, SockaddrStorage, recvmsg, sendmsg, setsockopt,
+};
 use rustix::io::Errno;
 use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery};
 use rustix::net::{self, AddressFamily, SocketFlags, SocketType};
 use std::io::{self, IoSlice, IoSliceMut};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// The size of a train's header in a buffer, in bytes: the length of the train, and that of its datagrams.
@@ -21,8 +23,8 @@ pub const ROOM: usize = HEADER + 65_535;
 pub const MOST_DATAGRAMS: usize = 40;
 /// The receive buffer that is requested, in bytes. The kernel grants no more than `net.core.rmem_max`.
 const RECEIVE_BUFFER: usize = 4 * 1024 * 1024;
-/// Room for the control message with the size of received datagrams.
-const CONTROL: usize = 64;
+/// Room for the control messages with the size of received datagrams and the address that they were sent to.
+const CONTROL: usize = 128;
 
 /// Counts of what was sent and received.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -52,15 +54,38 @@ pub fn connect(address: SocketAddr, source: Option<IpAddr>) -> io::Result<OwnedF
         net::bind(&socket, &SocketAddr::new(source, 0))?;
     }
     net::connect(&socket, &address)?;
+    prepare(&socket, address)?;
+    Ok(socket)
+}
+
+/// Opens a UDP socket of a server at an address, which shares its port with others of the same user (SO_REUSEPORT). The kernel
+/// assigns each client to one of them by a hash of both addresses.
+///
+/// # Errors
+/// Returns the errors of `socket(2)`, `setsockopt(2)` and `bind(2)`.
+pub fn bind(address: SocketAddr) -> io::Result<OwnedFd> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let socket = net::socket_with(family, SocketType::DGRAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?;
+    sockopt::set_socket_reuseport(&socket, true)?;
     match address {
-        SocketAddr::V4(_) => sockopt::set_ip_mtu_discover(&socket, Ipv4PathMtuDiscovery::PROBE)?,
-        SocketAddr::V6(_) => sockopt::set_ipv6_mtu_discover(&socket, Ipv6PathMtuDiscovery::PROBE)?,
+        SocketAddr::V4(_) => setsockopt(&socket, Ipv4PacketInfo, &true)?,
+        SocketAddr::V6(_) => setsockopt(&socket, Ipv6RecvPacketInfo, &true)?,
+    }
+    net::bind(&socket, &address)?;
+    prepare(&socket, address)?;
+    Ok(socket)
+}
+
+fn prepare(socket: &OwnedFd, address: SocketAddr) -> io::Result<()> {
+    match address {
+        SocketAddr::V4(_) => sockopt::set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::PROBE)?,
+        SocketAddr::V6(_) => sockopt::set_ipv6_mtu_discover(socket, Ipv6PathMtuDiscovery::PROBE)?,
     }
     // A kernel without trains (before Linux 5.0) hands over single datagrams.
-    let _ = setsockopt(&socket, UdpGroSegment, &true);
+    let _ = setsockopt(socket, UdpGroSegment, &true);
     // A smaller buffer loses datagrams, which the counts of the run show.
-    let _ = sockopt::set_socket_recv_buffer_size(&socket, RECEIVE_BUFFER);
-    Ok(socket)
+    let _ = sockopt::set_socket_recv_buffer_size(socket, RECEIVE_BUFFER);
+    Ok(())
 }
 
 /// Appends a train of datagrams of this size, of which the last may be shorter.
@@ -101,7 +126,7 @@ fn first(bytes: &[u8]) -> Option<(&[u8], usize, &[u8])> {
 pub fn send(socket: impl AsFd, bytes: &[u8], counts: &mut DatagramCounts) -> io::Result<usize> {
     let (socket, mut rest) = (socket.as_fd(), bytes);
     while let Some((train, size, behind)) = first(rest) {
-        if !send_train(socket.as_raw_fd(), train, size, counts)? {
+        if !send_train(socket.as_raw_fd(), train, size, None, counts)? {
             break;
         }
         rest = behind;
@@ -109,12 +134,59 @@ pub fn send(socket: impl AsFd, bytes: &[u8], counts: &mut DatagramCounts) -> io:
     Ok(bytes.len() - rest.len())
 }
 
+/// The ends of a train on a socket that is not connected: the peer's address, and this side's if it is known.
+type Ends = (SocketAddr, Option<IpAddr>);
+
+/// Sends a train of datagrams of this size to a peer, from a local address if one is given. Returns whether the send buffer took it.
+///
+/// # Errors
+/// Returns the errors of `sendmsg(2)`, except those that [`send`] ignores.
+pub fn send_to(
+    socket: impl AsFd,
+    train: &[u8],
+    size: usize,
+    (peer, local): (SocketAddr, Option<IpAddr>),
+    counts: &mut DatagramCounts,
+) -> io::Result<bool> {
+    send_train(socket.as_fd().as_raw_fd(), train, size, Some((peer, local)), counts)
+}
+
+fn sendmsg_to(socket: i32, train: &[u8], ends: Option<Ends>, gso: Option<&u16>) -> nix::Result<usize> {
+    let from_v4 = |ip: Ipv4Addr| libc::in_pktinfo {
+        ipi_ifindex: 0,
+        ipi_spec_dst: libc::in_addr { s_addr: u32::from_ne_bytes(ip.octets()) },
+        ipi_addr: libc::in_addr { s_addr: 0 },
+    };
+    let from_v6 =
+        |ip: Ipv6Addr| libc::in6_pktinfo { ipi6_addr: libc::in6_addr { s6_addr: ip.octets() }, ipi6_ifindex: 0 };
+    let (v4, v6) = match ends.and_then(|(_, local)| local) {
+        None => (None, None),
+        Some(IpAddr::V4(ip)) => (Some(from_v4(ip)), None),
+        Some(IpAddr::V6(ip)) => (None, Some(from_v6(ip))),
+    };
+    let control: Vec<_> = [
+        gso.map(ControlMessage::UdpGsoSegments),
+        v4.as_ref().map(ControlMessage::Ipv4PacketInfo),
+        v6.as_ref().map(ControlMessage::Ipv6PacketInfo),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let to = ends.map(|(peer, _)| SockaddrStorage::from(peer));
+    sendmsg(socket, &[IoSlice::new(train)], &control, MsgFlags::MSG_NOSIGNAL, to.as_ref())
+}
+
 /// Returns whether the train was taken.
-fn send_train(socket: i32, train: &[u8], size: usize, counts: &mut DatagramCounts) -> io::Result<bool> {
+fn send_train(
+    socket: i32,
+    train: &[u8],
+    size: usize,
+    ends: Option<Ends>,
+    counts: &mut DatagramCounts,
+) -> io::Result<bool> {
     let size_in_message = size as u16;
-    let all_at_once = [ControlMessage::UdpGsoSegments(&size_in_message)];
-    let control = if train.len() > size { &all_at_once[..] } else { &[] };
-    match sendmsg::<()>(socket, &[IoSlice::new(train)], control, MsgFlags::MSG_NOSIGNAL, None) {
+    let gso = (train.len() > size).then_some(&size_in_message);
+    match sendmsg_to(socket, train, ends, gso) {
         Ok(_) => {
             counts.sends += 1;
             counts.sent += train.len().div_ceil(size) as u64;
@@ -126,7 +198,7 @@ fn send_train(socket: i32, train: &[u8], size: usize, counts: &mut DatagramCount
         Err(nix::errno::Errno::EIO | nix::errno::Errno::EINVAL | nix::errno::Errno::EMSGSIZE) if train.len() > size => {
             for datagram in train.chunks(size) {
                 // What is not taken is lost, as it may be on the way: that is for QUIC to repair.
-                send_train(socket, datagram, size, counts)?;
+                send_train(socket, datagram, size, ends, counts)?;
             }
             Ok(true)
         }
@@ -144,10 +216,58 @@ fn send_train(socket: i32, train: &[u8], size: usize, counts: &mut DatagramCount
 /// Returns the errors of `recvmsg(2)`, except `EAGAIN` and `EINTR`. `ECONNREFUSED` means that nothing listens at the address.
 pub fn recv(socket: impl AsFd, buffer: &mut [u8], counts: &mut DatagramCounts) -> io::Result<Option<usize>> {
     let (before, room) = buffer[..ROOM].split_at_mut(HEADER);
+    let Some((len, size)) = receive::<(), _>(socket.as_fd().as_raw_fd(), room, counts, |_, size, _| size)? else {
+        return Ok(None);
+    };
+    before.copy_from_slice(&header(len, size));
+    Ok(Some(HEADER + len))
+}
+
+/// A train that was received on a socket which is not connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReceivedTrain {
+    /// The number of bytes.
+    pub len: usize,
+    /// The size of its datagrams, of which the last may be shorter.
+    pub size: usize,
+    /// The address that sent it.
+    pub peer: SocketAddr,
+    /// The address that it was sent to, if the kernel reports it.
+    pub local: Option<IpAddr>,
+}
+
+/// Receives the next train at the front of the buffer; `None` if there is none. Datagrams without bytes are ignored.
+///
+/// # Errors
+/// Returns the errors of `recvmsg(2)`, except `EAGAIN` and `EINTR`.
+pub fn recv_from(
+    socket: impl AsFd,
+    buffer: &mut [u8],
+    counts: &mut DatagramCounts,
+) -> io::Result<Option<ReceivedTrain>> {
+    let found = |peer: Option<SockaddrStorage>, size, local| {
+        let peer = peer?;
+        let v4 = peer.as_sockaddr_in().map(|peer| SocketAddr::V4((*peer).into()));
+        let peer = v4.or_else(|| peer.as_sockaddr_in6().map(|peer| SocketAddr::V6((*peer).into())))?;
+        Some((peer, size, local))
+    };
+    let received = receive::<SockaddrStorage, _>(socket.as_fd().as_raw_fd(), buffer, counts, found)?;
+    Ok(received.and_then(|(len, found)| {
+        let (peer, size, local) = found?;
+        Some(ReceivedTrain { len, size, peer, local })
+    }))
+}
+
+/// Receives a train, and returns its length, and what `see` makes of the sender, the size of its datagrams and the local address.
+fn receive<S: SockaddrLike, T>(
+    socket: i32,
+    room: &mut [u8],
+    counts: &mut DatagramCounts,
+    see: impl Fn(Option<S>, usize, Option<IpAddr>) -> T,
+) -> io::Result<Option<(usize, T)>> {
     let (mut control, mut rooms) = ([0; CONTROL], [IoSliceMut::new(room)]);
     loop {
-        let socket = socket.as_fd().as_raw_fd();
-        let message = match recvmsg::<()>(socket, &mut rooms, Some(&mut control), MsgFlags::empty()) {
+        let message = match recvmsg::<S>(socket, &mut rooms, Some(&mut control), MsgFlags::empty()) {
             Ok(message) => message,
             Err(nix::errno::Errno::EAGAIN | nix::errno::Errno::EINTR) => return Ok(None),
             Err(error) => return Err(error.into()),
@@ -156,18 +276,28 @@ pub fn recv(socket: impl AsFd, buffer: &mut [u8], counts: &mut DatagramCounts) -
         if len == 0 {
             continue;
         }
-        let size = message.cmsgs().ok().and_then(|mut messages| {
-            messages.find_map(|message| match message {
-                ControlMessageOwned::UdpGroSegments(size) => usize::try_from(size).ok(),
-                _ => None,
-            })
-        });
+        let (size, local) = described(&message);
         let size = size.filter(|size| (1..=len).contains(size)).unwrap_or(len);
         counts.receives += 1;
         counts.received += len.div_ceil(size) as u64;
-        before.copy_from_slice(&header(len, size));
-        return Ok(Some(HEADER + len));
+        return Ok(Some((len, see(message.address, size, local))));
     }
+}
+
+/// Returns the size of datagrams, and the address that they were sent to, as control messages have them.
+fn described<S>(message: &RecvMsg<'_, '_, S>) -> (Option<usize>, Option<IpAddr>) {
+    let (mut size, mut local) = (None, None);
+    for message in message.cmsgs().into_iter().flatten() {
+        match message {
+            ControlMessageOwned::UdpGroSegments(found) => size = usize::try_from(found).ok(),
+            ControlMessageOwned::Ipv4PacketInfo(info) => {
+                local = Some(IpAddr::from(info.ipi_addr.s_addr.to_ne_bytes()));
+            }
+            ControlMessageOwned::Ipv6PacketInfo(info) => local = Some(IpAddr::from(info.ipi6_addr.s6_addr)),
+            _ => {}
+        }
+    }
+    (size, local)
 }
 
 /// Returns whether an error of [`send`] or [`recv`] means that nothing listens at the address.

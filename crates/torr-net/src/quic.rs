@@ -1,24 +1,28 @@
-//! Connections of QUIC, in the client's role, without I/O (RFC 9000): datagrams in and out of the caller's buffers.
+//! Connections of QUIC, without I/O (RFC 9000): datagrams in and out of the caller's buffers.
 //!
-//! The state machine is `quinn-proto`. A connection has a socket of its own, so that its datagrams need no address: the endpoint of
-//! `quinn-proto`, which distributes datagrams of one socket among connections, has one connection here.
+//! The state machine is `quinn-proto`. A client's connection has a socket of its own, so that its datagrams need no address: the
+//! endpoint of `quinn-proto`, which distributes datagrams of one socket among connections, has one connection there. A server's
+//! endpoint ([`QuicEndpoint`]) is that of a worker.
 
+mod channel;
 mod error;
 mod keys;
+mod server;
 mod session;
+mod worker_id;
 
+pub use channel::{QuicChannel, QuicEvent, ReadEnd};
 pub use error::QuicError;
 pub use quinn_proto::StreamId;
+pub use server::{Arrived, QuicEndpoint, QuicIncoming, QuicLimits, QuicServer, Transmission};
+pub use worker_id::worker_of;
 
 use crate::datagrams::{self, MOST_DATAGRAMS};
-use crate::tls::{NegotiatedTls, TlsConfig, TlsError};
-use bytes::{Bytes, BytesMut};
-use quinn_proto::{
-    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig, Event, ReadError,
-    StreamEvent, TransportConfig, VarInt, WriteError,
-};
-use session::Facts;
+use crate::tls::{TlsConfig, TlsError};
+use bytes::BytesMut;
+use quinn_proto::{ClientConfig, DatagramEvent, Endpoint, EndpointConfig, TransportConfig};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -74,44 +78,29 @@ impl QuicClient {
         let mut endpoint = Endpoint::new(Arc::clone(&self.endpoint), None, true, None);
         let connected = endpoint.connect(Instant::now(), self.client.clone(), PEER, "");
         let (handle, connection) = connected.map_err(|error| TlsError::Protocol(error.to_string()))?;
-        Ok(QuicConnection { endpoint, handle, connection, crypto: Arc::clone(&self.crypto) })
+        let channel = QuicChannel::new(handle, connection, Some(Arc::clone(&self.crypto)));
+        Ok(QuicConnection { endpoint, channel })
     }
 }
 
-/// An event on a connection.
-#[derive(Debug)]
-pub enum QuicEvent {
-    /// The handshake is complete.
-    Connected,
-    /// The server has opened unidirectional streams: [`QuicConnection::accept`] returns them.
-    Opened,
-    /// A stream has bytes, has ended or was reset.
-    Readable(StreamId),
-    /// A stream takes more bytes.
-    Writable(StreamId),
-    /// The server does not want what is sent on a stream, for this reason.
-    Stopped(StreamId, u64),
-    /// The connection has ended.
-    Lost(QuicError),
-}
-
-/// How far a stream could be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReadEnd {
-    /// More may come.
-    Open,
-    /// The stream has ended.
-    Finished,
-    /// The server has given up the stream, for this reason.
-    Reset(u64),
-}
-
-/// A connection.
+/// A connection of a client, with an endpoint of its own.
 pub struct QuicConnection {
     endpoint: Endpoint,
-    handle: ConnectionHandle,
-    connection: Connection,
-    crypto: Arc<session::Client>,
+    channel: QuicChannel,
+}
+
+impl Deref for QuicConnection {
+    type Target = QuicChannel;
+
+    fn deref(&self) -> &QuicChannel {
+        &self.channel
+    }
+}
+
+impl DerefMut for QuicConnection {
+    fn deref_mut(&mut self) -> &mut QuicChannel {
+        &mut self.channel
+    }
 }
 
 impl std::fmt::Debug for QuicConnection {
@@ -121,7 +110,7 @@ impl std::fmt::Debug for QuicConnection {
 }
 
 impl QuicConnection {
-    /// Takes trains of datagrams that were received. [`QuicConnection::next_event`] tells what they mean.
+    /// Takes trains of datagrams that were received. [`QuicChannel::next_event`] tells what they mean.
     pub fn receive(&mut self, bytes: &[u8], room: &mut Vec<u8>) {
         let now = Instant::now();
         for (train, size) in datagrams::trains(bytes) {
@@ -132,49 +121,13 @@ impl QuicConnection {
                 // A client owes no reply to datagrams of other connections.
                 if let Some(DatagramEvent::ConnectionEvent(handle, event)) =
                     self.endpoint.handle(now, PEER, None, None, datagram, room)
-                    && handle == self.handle
+                    && handle == self.channel.handle
                 {
-                    self.connection.handle_event(event);
+                    self.channel.connection.handle_event(event);
                 }
             }
         }
-        self.exchange();
-    }
-
-    /// Passes on what the two halves of `quinn-proto` have for each other: identifiers of the connection.
-    fn exchange(&mut self) {
-        while let Some(event) = self.connection.poll_endpoint_events() {
-            if event.is_drained() {
-                // Nothing is sent or received any more.
-                continue;
-            }
-            if let Some(event) = self.endpoint.handle_event(self.handle, event) {
-                self.connection.handle_event(event);
-            }
-        }
-    }
-
-    /// Returns the next event.
-    #[inline]
-    pub fn next_event(&mut self) -> Option<QuicEvent> {
-        loop {
-            return Some(match self.connection.poll()? {
-                Event::Connected => QuicEvent::Connected,
-                Event::ConnectionLost { reason } => QuicEvent::Lost(self.explained(reason)),
-                Event::Stream(StreamEvent::Readable { id }) => QuicEvent::Readable(id),
-                Event::Stream(StreamEvent::Writable { id }) => QuicEvent::Writable(id),
-                Event::Stream(StreamEvent::Stopped { id, error_code }) => {
-                    QuicEvent::Stopped(id, error_code.into_inner())
-                }
-                Event::Stream(StreamEvent::Opened { dir: Dir::Uni }) => QuicEvent::Opened,
-                _ => continue,
-            });
-        }
-    }
-
-    fn explained(&self, reason: quinn_proto::ConnectionError) -> QuicError {
-        let facts = Facts::of(self.connection.crypto_session());
-        QuicError::new(reason, facts.error, &self.crypto)
+        self.channel.exchange(&mut self.endpoint);
     }
 
     /// Appends trains of the datagrams that are to be sent. `room` is memory whose content does not matter.
@@ -182,120 +135,15 @@ impl QuicConnection {
         let now = Instant::now();
         loop {
             room.clear();
-            let Some(transmit) = self.connection.poll_transmit(now, MOST_DATAGRAMS, room) else { break };
+            let Some(transmit) = self.channel.connection.poll_transmit(now, MOST_DATAGRAMS, room) else { break };
             datagrams::push_train(&room[..transmit.size], transmit.segment_size.unwrap_or(transmit.size), out);
         }
-        self.exchange();
-    }
-
-    /// Returns when [`QuicConnection::time_out`] is to be called, unless something else happens before.
-    #[inline]
-    pub fn timeout(&mut self) -> Option<Instant> {
-        self.connection.poll_timeout()
+        self.channel.exchange(&mut self.endpoint);
     }
 
     /// Does what is due.
     pub fn time_out(&mut self) {
-        self.connection.handle_timeout(Instant::now());
-        self.exchange();
+        self.channel.connection.handle_timeout(Instant::now());
+        self.channel.exchange(&mut self.endpoint);
     }
-
-    /// Closes the connection. The last datagrams are then to be written.
-    pub fn close(&mut self, code: u64) {
-        self.connection.close(Instant::now(), varint(code), Bytes::new());
-    }
-
-    /// Returns the negotiated parameters; `None` before the handshake is complete.
-    pub fn negotiated(&self) -> Option<NegotiatedTls> {
-        Facts::of(self.connection.crypto_session()).negotiated
-    }
-
-    /// Returns the number of packets that were sent and taken to be lost, and of all that were sent.
-    pub fn packets(&self) -> (u64, u64) {
-        let path = self.connection.stats().path;
-        (path.lost_packets, path.sent_packets)
-    }
-
-    /// Returns the number of a stream (RFC 9000, section 2.1).
-    #[inline]
-    pub fn number(stream: StreamId) -> u64 {
-        VarInt::from(stream).into_inner()
-    }
-
-    /// Returns whether only one side sends on a stream.
-    #[inline]
-    pub fn is_unidirectional(stream: StreamId) -> bool {
-        stream.dir() == Dir::Uni
-    }
-
-    /// Opens a stream for a request; `None` if the server allows no more for now.
-    #[inline]
-    pub fn open(&mut self) -> Option<StreamId> {
-        self.connection.streams().open(Dir::Bi)
-    }
-
-    /// Opens a unidirectional stream; `None` if the server allows none.
-    pub fn open_unidirectional(&mut self) -> Option<StreamId> {
-        self.connection.streams().open(Dir::Uni)
-    }
-
-    /// Returns the next unidirectional stream that the server has opened.
-    pub fn accept(&mut self) -> Option<StreamId> {
-        self.connection.streams().accept(Dir::Uni)
-    }
-
-    /// Sends bytes on a stream, as far as the windows allow, and takes them off the front. Returns whether none are left.
-    pub fn write(&mut self, stream: StreamId, bytes: &mut Bytes) -> bool {
-        while !bytes.is_empty() {
-            let mut chunks = [std::mem::take(bytes)];
-            let written = self.connection.send_stream(stream).write_chunks(&mut chunks);
-            [*bytes] = chunks;
-            match written {
-                Ok(_) => {}
-                Err(WriteError::Blocked) => return false,
-                // The server does not want the rest.
-                Err(WriteError::Stopped(_) | WriteError::ClosedStream) => *bytes = Bytes::new(),
-            }
-        }
-        true
-    }
-
-    /// Ends this side of a stream.
-    pub fn finish(&mut self, stream: StreamId) {
-        // A stream that the server has stopped needs no end.
-        let _ = self.connection.send_stream(stream).finish();
-    }
-
-    /// Gives up a stream in both directions.
-    pub fn give_up(&mut self, stream: StreamId, code: u64) {
-        // Either direction may have ended.
-        let _ = self.connection.send_stream(stream).reset(varint(code));
-        self.stop(stream, code);
-    }
-
-    /// Does not read a stream any further.
-    pub fn stop(&mut self, stream: StreamId, code: u64) {
-        let _ = self.connection.recv_stream(stream).stop(varint(code));
-    }
-
-    /// Adds the bytes of a stream that have arrived, in their order, to `chunks`.
-    pub fn read(&mut self, stream: StreamId, chunks: &mut Vec<Bytes>) -> ReadEnd {
-        let mut stream = self.connection.recv_stream(stream);
-        let Ok(mut read) = stream.read(true) else { return ReadEnd::Open };
-        let end = loop {
-            match read.next(usize::MAX) {
-                Ok(Some(chunk)) => chunks.push(chunk.bytes),
-                Ok(None) => break ReadEnd::Finished,
-                Err(ReadError::Blocked) => break ReadEnd::Open,
-                Err(ReadError::Reset(code)) => break ReadEnd::Reset(code.into_inner()),
-            }
-        };
-        // The new limits leave with the next datagrams.
-        let _ = read.finalize();
-        end
-    }
-}
-
-fn varint(code: u64) -> VarInt {
-    VarInt::from_u64(code).unwrap_or(VarInt::MAX)
 }

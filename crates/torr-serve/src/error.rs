@@ -13,7 +13,9 @@ impl From<ServeError> for io::Error {
     /// Returns the system's error where there is one alone, otherwise an error of the same kind that has the whole message.
     fn from(error: ServeError) -> Self {
         let kind = match &error {
-            ServeError::Listen { error, .. } | ServeError::Log { error, .. } => error.kind(),
+            ServeError::Listen { error, .. } | ServeError::ListenUdp { error, .. } | ServeError::Log { error, .. } => {
+                error.kind()
+            }
             ServeError::Settings(_) | ServeError::Address(_) => io::ErrorKind::InvalidInput,
             _ => io::ErrorKind::Other,
         };
@@ -55,6 +57,14 @@ pub enum ServeError {
     /// The address cannot be listened on.
     #[error("cannot listen on {address}: {}{}", describe(.error), remedy_of_listening(.address, .error))]
     Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The system's error.
+        error: io::Error,
+    },
+    /// The UDP port of HTTP/3 cannot be listened on.
+    #[error("cannot listen on {address} by UDP for HTTP/3: {}{}", describe(.error), remedy_of_listening(.address, .error))]
+    ListenUdp {
         /// The address.
         address: SocketAddr,
         /// The system's error.

@@ -25,7 +25,7 @@ impl Server {
     /// If the system has no descriptor left.
     pub fn new(app: App, settings: Settings) -> Self {
         let (threads, shared) = ServerContext::alone(app, settings).expect("there is memory, and a descriptor is free");
-        Self { common_headers: CommonHeaders::new(shared.settings.server_name), shared, _threads: threads }
+        Self { common_headers: CommonHeaders::new(shared.settings.server_name, None), shared, _threads: threads }
     }
 }
 

@@ -21,6 +21,8 @@
 //! `tls-ring` and `tls-aws-lc-rs` choose the cryptography of [`Settings::tls`]. Neither is on by default: if a library turns a
 //! provider on, programs with another one have no default in rustls. Without a feature TLS uses the process's default provider.
 //!
+//! `http3` adds HTTP/3 ([`Settings::http3`]), which needs one of the two.
+//!
 //! # How it is made
 //!
 //! The hot path, from outside in: `worker` waits, `conn::engine` moves bytes in stages, `conn::http1` turns bytes into

@@ -1,5 +1,7 @@
 //! The server of a program: it binds listeners, runs workers as threads or processes, reloads and stops them.
 
+#[cfg(feature = "http3")]
+mod http3_sockets;
 mod reload;
 mod running;
 
@@ -33,7 +35,9 @@ use crate::process::signals::{self, SignalHandlers, Signals};
 use crate::process::supervisor::{self, Program, SupervisorOptions};
 use crate::process::systemd;
 use crate::settings::Settings;
-use crate::worker;
+use crate::worker::{self, Sockets};
+#[cfg(feature = "http3")]
+use http3_sockets::Http3Sockets;
 use reload::Reloader;
 use std::ffi::c_int;
 use std::fmt;
@@ -69,6 +73,8 @@ pub struct Bound {
     listeners: Vec<OwnedFd>,
     /// Whether these are copies of one socket.
     are_shared: bool,
+    #[cfg(feature = "http3")]
+    http3: Option<Http3Sockets>,
     part: Part,
     address: Address,
     /// The runtime of [`Server::runtime`].
@@ -214,6 +220,8 @@ impl Server {
         let tls = self.settings.acceptor()?;
         let log = self.settings.access_log.clone().map(|target| open_log(target, &self.settings)).transpose()?;
         let Listeners { listeners, address, part, are_shared } = take(&self.settings)?;
+        #[cfg(feature = "http3")]
+        let http3 = Http3Sockets::open(&address, listeners.len(), tls.as_ref(), &self.settings)?;
         let mine = !matches!(part, Part::Worker(_));
         let needs_name = self.settings.proxy_protocol == ProxyProtocol::Required && matches!(address, Address::Unix(_));
         if mine && needs_name && !self.settings.trusted_proxies.trusts(None) {
@@ -238,6 +246,8 @@ impl Server {
             log,
             listeners,
             are_shared,
+            #[cfg(feature = "http3")]
+            http3,
             part,
             address,
             runtime,
@@ -408,6 +418,12 @@ impl Bound {
     fn work(self, rows: Option<TableRows>, when_ready: impl FnOnce()) -> Result<(), ServeError> {
         // The pid file stays, and handles reload the server, until its end.
         let (_pid_file, _reloader) = (self.pid_file, self.reloader);
+        #[cfg(feature = "http3")]
+        let http3 = self.http3;
+        #[cfg(feature = "http3")]
+        let alt_svc = http3.as_ref().map(Http3Sockets::alt_svc);
+        #[cfg(not(feature = "http3"))]
+        let alt_svc = None;
         let Self { app, settings, tls, log, listeners, are_shared, runtime, open, stop_signal, .. } = self;
         let room = make_room(&settings, listeners.len());
         let limits = ConnectionLimits::new(room.connections, settings.max_connections_per_address);
@@ -443,6 +459,7 @@ impl Bound {
             tls,
             table,
             log,
+            alt_svc,
             shutdown: on_shutdown,
             computing,
             runtime,
@@ -456,8 +473,14 @@ impl Bound {
         };
         // Workers that share a listener accept from it whichever of them is held up.
         let siblings: Arc<[_]> = listeners.iter().zip(&pulses).map(sibling).filter(|_| !are_shared).collect();
+        #[cfg(feature = "http3")]
+        let mut http3 = http3.into_iter().flat_map(|sockets| sockets.parts(&limits));
         let start = |(number, (listener, pulse)): (usize, (Arc<OpenListener>, Arc<Pulse>))| {
             let acceptor = Acceptor { listener, pulse, siblings: Siblings::new(Arc::clone(&siblings), number) };
+            #[cfg(feature = "http3")]
+            let sockets = Sockets { acceptor, http3: http3.next() };
+            #[cfg(not(feature = "http3"))]
+            let sockets = Sockets { acceptor };
             let (shared, limits) = (shared.clone(), limits.clone());
             let (stop_signal, built, ended) = (Arc::clone(&stop_signal), built.clone(), Ended(tell_ended.clone()));
             thread::Builder::new().name(format!("serve-{number}")).spawn(move || {
@@ -467,7 +490,7 @@ impl Bound {
                 let cx = EngineContext::new(shared, metrics_table::row(first + number, generation))?;
                 // The receiver is gone where another worker could not be started.
                 let started = move || _ = built.send(());
-                worker::run(cx, limits, acceptor, stop_signal, started, number, &ended)
+                worker::run(cx, limits, sockets, stop_signal, started, number, &ended)
             })
         };
         let workers: Vec<_> = listeners.into_iter().zip(pulses).enumerate().map(start).collect();

@@ -95,6 +95,10 @@ pub struct Settings {
     pub tls: Option<TlsSettings>,
     /// Whether HTTP/2 is supported: with prior knowledge, over TLS by ALPN. Default: yes.
     pub http2: bool,
+    /// Whether HTTP/3 is supported, on the UDP port of the same number as the TCP port; responses over HTTP/1.1 and HTTP/2 announce it
+    /// (`Alt-Svc`). It requires the crate's feature `http3`, TLS 1.3, a TCP address, and worker threads instead of processes.
+    /// Header sections have at most 64 KiB. WebSockets stay with the other versions. Default: no.
+    pub http3: bool,
     /// The `Server` field of responses, in printable ASCII; none if it is empty. Default: `torr`, and empty for
     /// [`serve`](crate::serve), which responds as `axum::serve` does.
     pub server_name: &'static str,
@@ -145,6 +149,7 @@ impl Default for Settings {
             compute_after: Duration::from_millis(10),
             tls: None,
             http2: true,
+            http3: false,
             server_name: "torr",
             trusted_proxies: Trusted::default(),
             forwarded_field: ForwardedField::default(),
@@ -173,6 +178,9 @@ impl Settings {
         if self.proxy_protocol == ProxyProtocol::Required && self.trusted_proxies.is_empty() {
             return Err("proxy_protocol needs trusted_proxies: only these may connect".into());
         }
+        if self.http3 {
+            self.check_http3()?;
+        }
         if !(1..=request::MAX_HEADERS).contains(&self.max_headers) {
             return Err(format!("max_headers must be from 1 to {}, found {}", request::MAX_HEADERS, self.max_headers));
         }
@@ -186,6 +194,23 @@ impl Settings {
             if number > most {
                 return Err(format!("{name} must be at most {most}, found {number}"));
             }
+        }
+        Ok(())
+    }
+
+    /// Returns an error in words for settings with which HTTP/3 cannot be served.
+    fn check_http3(&self) -> Result<(), String> {
+        if !cfg!(feature = "http3") {
+            return Err("http3 needs the feature 'http3' of torr-serve".into());
+        }
+        if self.tls.is_none() {
+            return Err("http3 needs TLS: QUIC is always encrypted".into());
+        }
+        if self.processes > 0 {
+            return Err("http3 needs worker threads: set processes to 0".into());
+        }
+        if self.proxy_protocol == ProxyProtocol::Required {
+            return Err("http3 cannot be combined with proxy_protocol: QUIC has no such header".into());
         }
         Ok(())
     }

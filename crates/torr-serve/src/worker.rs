@@ -4,8 +4,6 @@
 //! ecosystem run on the same thread. As long as no code of the application has run in the context of this runtime, the engine
 //! waits for its events directly.
 
-mod watched;
-
 use crate::app::{self, Pending};
 use crate::client::proxy_protocol::ProxyProtocol;
 use crate::conn::admission::ConnectionLimits;
@@ -13,18 +11,25 @@ use crate::conn::context::{EngineContext, WorkerContext};
 use crate::conn::engine::{AbortOnDrop, Acceptor, Engine, Task, Work};
 use crate::conn::handover::{self, HandedOver, Returned, WorkerSignals};
 use crate::conn::http2_streams::Http2Streams;
+#[cfg(feature = "http3")]
+use crate::conn::http3::{self, Http3Part};
 use crate::conn::next::HyperProtocol;
 use crate::conn::transport::{Plain, Proxied, Tls, Transport};
+use crate::conn::watched;
 use crate::message::response::Response;
 use crate::message::stream::Stream;
 use crate::observe::metrics_table::{Count, Gauge};
+#[cfg(feature = "http3")]
+use crate::observe::notice;
 use crate::process::shutdown::{Ended, Remaining, Shutdown};
 use std::cell::{Cell, RefCell};
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::os::fd::AsFd;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::io::Interest;
 use tokio::runtime::{Builder, Handle, LocalOptions};
 use tokio::sync::{Notify, watch};
 use tokio::task;
@@ -98,32 +103,128 @@ impl Drop for Elsewhere {
     }
 }
 
+/// The sockets of a worker.
+pub(crate) struct Sockets {
+    pub acceptor: Acceptor,
+    /// The socket of HTTP/3, if the server supports that.
+    #[cfg(feature = "http3")]
+    pub http3: Option<Http3Part>,
+}
+
+/// HTTP/3 of a worker, as a task that ends when the server stops and the last of its connections has ended.
+#[derive(Default)]
+struct Http3Task {
+    /// `None` without HTTP/3, and once the task has ended.
+    running: Option<task::JoinHandle<()>>,
+    /// The number of connections.
+    open: Rc<Cell<usize>>,
+}
+
+impl Http3Task {
+    /// Starts the task, if there is anything for it to do.
+    #[cfg(feature = "http3")]
+    fn start(part: Option<Http3Part>, worker: &Rc<WorkerContext>, completed: &Rc<Completed>) -> Self {
+        let open = Rc::<Cell<usize>>::default();
+        let leaving = completed.leaving.subscribe();
+        let (worker, completed, counted) = (Rc::clone(worker), Rc::clone(completed), Rc::clone(&open));
+        let running = part.map(|part| {
+            completed.is_shared.set(true);
+            task::spawn_local(async move {
+                let _notified = NotifyAtEnd(completed);
+                if let Err(error) = http3::serve(part, worker, leaving, counted).await {
+                    notice::failure(format_args!("cannot serve HTTP/3: {error}"));
+                }
+            })
+        });
+        Self { running, open }
+    }
+
+    /// Returns whether the task runs. A panic goes on in the caller, as one of the engine does.
+    async fn is_running(&mut self) -> bool {
+        match &mut self.running {
+            Some(running) if running.is_finished() => {
+                let ended = running.await;
+                self.running = None;
+                if let Err(error) = ended
+                    && error.is_panic()
+                {
+                    resume_unwind(error.into_panic());
+                }
+                false
+            }
+            running => running.is_some(),
+        }
+    }
+}
+
+/// Notifies the worker when it is dropped.
+#[cfg(feature = "http3")]
+struct NotifyAtEnd(Rc<Completed>);
+
+#[cfg(feature = "http3")]
+impl Drop for NotifyAtEnd {
+    fn drop(&mut self) {
+        self.0.arrived.notify_one();
+    }
+}
+
 /// Serves the connections of a listener, over the transport of the settings. Calls `started` once connections are accepted.
 /// `number` is the worker's number in its process.
 pub(crate) fn run(
     cx: EngineContext,
     limits: ConnectionLimits,
-    acceptor: Acceptor,
+    sockets: Sockets,
     stop_signal: Arc<StopSignal>,
     started: impl FnOnce(),
     number: usize,
     ended: &Ended,
 ) -> io::Result<()> {
+    #[cfg(feature = "http3")]
+    let Sockets { acceptor, http3 } = sockets;
+    #[cfg(not(feature = "http3"))]
+    let Sockets { acceptor } = sockets;
+    let start_http3 = |worker: &Rc<WorkerContext>, completed: &Rc<Completed>| {
+        #[cfg(feature = "http3")]
+        return Http3Task::start(http3, worker, completed);
+        #[cfg(not(feature = "http3"))]
+        {
+            let _ = (worker, completed);
+            Http3Task::default()
+        }
+    };
     let is_proxied = cx.worker.settings.proxy_protocol == ProxyProtocol::Required;
     match (cx.worker.tls.is_some(), is_proxied) {
-        (false, false) => run_engine(Engine::<Plain>::new(cx, limits, acceptor, stop_signal)?, started, number, ended),
-        (true, false) => run_engine(Engine::<Tls>::new(cx, limits, acceptor, stop_signal)?, started, number, ended),
-        (false, true) => {
-            run_engine(Engine::<Proxied<Plain>>::new(cx, limits, acceptor, stop_signal)?, started, number, ended)
+        (false, false) => {
+            run_engine(Engine::<Plain>::new(cx, limits, acceptor, stop_signal)?, started, start_http3, number, ended)
         }
-        (true, true) => {
-            run_engine(Engine::<Proxied<Tls>>::new(cx, limits, acceptor, stop_signal)?, started, number, ended)
+        (true, false) => {
+            run_engine(Engine::<Tls>::new(cx, limits, acceptor, stop_signal)?, started, start_http3, number, ended)
         }
+        (false, true) => run_engine(
+            Engine::<Proxied<Plain>>::new(cx, limits, acceptor, stop_signal)?,
+            started,
+            start_http3,
+            number,
+            ended,
+        ),
+        (true, true) => run_engine(
+            Engine::<Proxied<Tls>>::new(cx, limits, acceptor, stop_signal)?,
+            started,
+            start_http3,
+            number,
+            ended,
+        ),
     }
 }
 
 /// Runs until the engine has stopped and tasks of handlers have ended, or their time is up.
-fn run_engine<T: Transport>(engine: Engine<T>, started: impl FnOnce(), number: usize, ended: &Ended) -> io::Result<()> {
+fn run_engine<T: Transport>(
+    engine: Engine<T>,
+    started: impl FnOnce(),
+    start_http3: impl FnOnce(&Rc<WorkerContext>, &Rc<Completed>) -> Http3Task,
+    number: usize,
+    ended: &Ended,
+) -> io::Result<()> {
     started();
     let (sleeps, wakes) = (engine.worker().meter.elsewhere(), engine.worker().meter.elsewhere());
     let shutdown = Arc::clone(&engine.worker().shutdown);
@@ -140,7 +241,7 @@ fn run_engine<T: Transport>(engine: Engine<T>, started: impl FnOnce(), number: u
     });
     let runtime = builder.enable_all().build_local(LocalOptions::default())?;
     let served = runtime.block_on(async {
-        let cutoff = serve(engine, number, ended).await?;
+        let cutoff = serve(engine, start_http3, number, ended).await?;
         Ok(shutdown.finish(number, &cutoff).await)
     });
     let deadline = *served.as_ref().unwrap_or(&Instant::now());
@@ -151,16 +252,24 @@ fn run_engine<T: Transport>(engine: Engine<T>, started: impl FnOnce(), number: u
 }
 
 /// Serves until the last connection has ended. Returns the signal that ends upgraded connections.
-async fn serve<T: Transport>(mut engine: Engine<T>, number: usize, ended: &Ended) -> io::Result<watch::Sender<bool>> {
-    let ready = watched::watch(engine.poller())?;
+async fn serve<T: Transport>(
+    mut engine: Engine<T>,
+    start_http3: impl FnOnce(&Rc<WorkerContext>, &Rc<Completed>) -> Http3Task,
+    number: usize,
+    ended: &Ended,
+) -> io::Result<watch::Sender<bool>> {
+    // The poller is readable whenever it has something to report itself.
+    let poller = engine.poller().as_fd().try_clone_to_owned()?;
+    let ready = watched::watch(poller, Interest::READABLE)?;
     let (completed, worker) = (Rc::new(Completed::default()), engine.worker());
     // An async handler or a router runs in the context of this runtime from its first call on.
     completed.is_shared.set(worker.app.runtime.is_none());
+    let mut http3 = start_http3(&worker, &completed);
     let tokio = Handle::current().metrics();
     let mut noted = None;
     // The poller may have become ready while it was not watched.
     let mut more = true;
-    while !engine.has_left() || completed.elsewhere.get() > 0 {
+    while http3.is_running().await || !engine.has_left() || completed.elsewhere.get() > 0 {
         if !completed.is_shared.get() && tokio.num_alive_tasks() == 0 {
             serve_directly(&mut engine, &worker)?;
             start(&mut engine, &completed, &worker);
@@ -188,7 +297,10 @@ async fn serve<T: Transport>(mut engine: Engine<T>, number: usize, ended: &Ended
             leave(&engine, &completed, &worker.shutdown, ended);
             if noted.is_none_or(|since: Instant| since.elapsed() >= NOTE) {
                 noted = Some(Instant::now());
-                worker.shutdown.waits_for(number, remaining(&engine, &completed, &worker.http2_streams));
+                worker.shutdown.waits_for(
+                    number,
+                    Remaining { http3: http3.open.get(), ..remaining(&engine, &completed, &worker.http2_streams) },
+                );
             }
         }
     }

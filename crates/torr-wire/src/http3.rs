@@ -1,14 +1,17 @@
-//! HTTP/3 in the client's role, as far as it is bytes: frames, settings, streams and field sections (RFC 9114, RFC 9204).
+//! HTTP/3 as far as it is bytes: frames, settings, streams and field sections (RFC 9114, RFC 9204).
 //!
-//! The streams are those of QUIC, which delivers the bytes of each in order. [`ControlStream`] reads the server's control
-//! stream, [`ResponseStream`] a response, [`qpack`] the field sections in it. All lengths are bounded where they are read, but
+//! The streams are those of QUIC, which delivers the bytes of each in order. [`ControlStream`] reads the peer's control
+//! stream, [`MessageStream`] a request or a response, [`qpack`] the field sections in it. All lengths are bounded where they are read, but
 //! those of content, which is handed on in pieces.
 
 mod control;
 mod error;
 mod frame;
+mod message;
+mod peer_streams;
 pub mod qpack;
-mod response;
+mod request;
+mod sender;
 mod settings;
 mod stream;
 mod stream_type;
@@ -17,8 +20,11 @@ pub mod varint;
 pub use control::{ControlEvent, ControlStream};
 pub use error::{ErrorCode, Http3Error};
 pub use frame::{FrameReader, Piece, kind, write_header};
-pub use response::{ResponsePiece, ResponseStream};
-pub use settings::{Settings, write_control_stream};
+pub use message::{MessagePiece, MessageStream};
+pub use peer_streams::{PeerStreams, Reading};
+pub use request::{Malformed, RequestFields, TrailerFields, content_length};
+pub use sender::Sender;
+pub use settings::{Settings, write_control_stream, write_go_away};
 pub use stream::{OtherStream, UnidirectionalStream};
 pub use stream_type::StreamType;
 

@@ -6,7 +6,7 @@
 use crate::input::{Input, Piece};
 use http::Request;
 use torr_wire::http3::{
-    ControlEvent, ErrorCode, Http3Error, LARGEST_SECTION, ResponsePiece, ResponseStream, StreamType,
+    ControlEvent, ErrorCode, Http3Error, LARGEST_SECTION, MessagePiece, MessageStream, StreamType,
     UnidirectionalStream, qpack,
 };
 
@@ -33,18 +33,19 @@ struct Response {
 }
 
 fn response(pieces: &[Piece<'_>]) -> Response {
-    let (mut stream, mut read) = (ResponseStream::default(), Response::default());
+    let (mut stream, mut read) = (MessageStream::default(), Response::default());
     for &Piece { mut bytes, .. } in pieces {
         loop {
             match stream.next(&mut bytes) {
-                Ok(Some(ResponsePiece::Section(section))) => {
+                Ok(Some(MessagePiece::Section(section))) => {
                     assert!(section.as_ref().len() <= LARGEST_SECTION);
                     read.pieces.push((true, section.as_ref().to_vec()));
                 }
-                Ok(Some(ResponsePiece::Content(content))) => match read.pieces.last_mut() {
+                Ok(Some(MessagePiece::Content(content))) => match read.pieces.last_mut() {
                     Some((false, before)) => before.extend_from_slice(content),
                     _ => read.pieces.push((false, content.to_vec())),
                 },
+                Ok(Some(MessagePiece::TooLarge)) => read.pieces.push((true, Vec::new())),
                 Ok(None) => break,
                 Err(error) => return Response { error: Some(error), ..read },
             }

@@ -11,7 +11,9 @@ fn the_help_and_the_guide_tell_every_setting() {
     let rows: BTreeSet<_> = guide.lines().filter(|line| line.starts_with("| `")).collect();
     for line in Scene::new("").printed(&[]) {
         let (flag, variable) = (flag(&line.key), variable(&line.key));
-        assert!(help.contains(&format!("{flag} <")), "{flag}: {help}");
+        // The value of a switch is optional.
+        let forms = [format!("{flag} <"), format!("{flag} [<")];
+        assert!(forms.iter().any(|form| help.contains(form)), "{flag}: {help}");
         let default = match line.source.strip_prefix("default, ") {
             Some(what) => what.to_owned(),
             None => format!("`{}`", line.value),

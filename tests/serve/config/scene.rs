@@ -100,6 +100,7 @@ pub const OTHER: &[(&str, &str)] = &[
     ("blocking_threads", "7"),
     ("blocking_queue", "9"),
     ("http2", "false"),
+    ("http3", "false"),
     ("tls_cert", "\"one.pem,two.pem\""),
     ("tls_key", "\"one.key,two.key\""),
     ("tls_client_ca", "\"ca.pem\""),

@@ -1,7 +1,7 @@
 //! Why a connection of QUIC has ended.
 
 use super::session;
-use crate::tls::TlsError;
+use crate::tls::{TlsError, handshake};
 use quinn_proto::ConnectionError;
 use rustls::AlertDescription;
 use thiserror::Error;
@@ -41,14 +41,18 @@ pub enum QuicError {
 impl QuicError {
     /// Translates an error. `tls` is that of the handshake, if it failed on this side.
     #[cold]
-    pub(super) fn new(error: ConnectionError, tls: Option<rustls::Error>, client: &session::Client) -> Self {
+    pub(super) fn new(error: ConnectionError, tls: Option<rustls::Error>, client: Option<&session::Client>) -> Self {
+        let explained = |error| match client {
+            Some(client) => client.explained(error),
+            None => handshake::explained_to_server(error),
+        };
         match (error, tls) {
-            (ConnectionError::TransportError(_), Some(error)) => Self::Tls(client.explained(error)),
+            (ConnectionError::TransportError(_), Some(error)) => Self::Tls(explained(error)),
             (ConnectionError::TransportError(error), None) => Self::Violation(error.to_string()),
             (ConnectionError::ConnectionClosed(close), _) => match u64::from(close.error_code) {
                 code if ALERTS.contains(&code) => {
                     let alert = AlertDescription::from(code as u8);
-                    Self::Tls(client.explained(rustls::Error::AlertReceived(alert)))
+                    Self::Tls(explained(rustls::Error::AlertReceived(alert)))
                 }
                 _ => Self::Closed(close.to_string()),
             },

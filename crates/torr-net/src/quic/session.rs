@@ -1,14 +1,15 @@
-//! The handshake of TLS 1.3 within QUIC (RFC 9001), by `rustls`: as that of `quinn-proto`, with the errors and the parameters that
+//! The handshake of TLS 1.3 within QUIC (RFC 9001), of both sides, by `rustls`: as that of `quinn-proto`, with the errors and the parameters that
 //! users get to see.
 
 use super::keys::{keys, packet_keys};
-use crate::tls::{NegotiatedTls, TlsConfig, TlsError, handshake};
-use quinn_proto::crypto::{self, ExportKeyingMaterialError, KeyPair, Keys, PacketKey};
+use crate::tls::{NegotiatedTls, TlsAcceptor, TlsConfig, TlsError, handshake};
+use quinn_proto::crypto::{self, ExportKeyingMaterialError, KeyPair, Keys, PacketKey, UnsupportedVersion};
 use quinn_proto::transport_parameters::TransportParameters;
 use quinn_proto::{ConnectError, ConnectionId, EndpointConfig, Side, TransportError, TransportErrorCode};
-use rustls::ClientConfig;
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;
-use rustls::quic::{ClientConnection, KeyChange, Secrets, Suite, Version};
+use rustls::quic::{ClientConnection, Connection, KeyChange, Secrets, ServerConnection, Suite, Version};
+use rustls::{ClientConfig, ServerConfig};
 use std::any::Any;
 use std::io::Cursor;
 use std::sync::Arc;
@@ -39,9 +40,7 @@ pub struct Client {
 impl Client {
     pub fn new(tls: &TlsConfig) -> Result<Self, TlsError> {
         let (config, name) = handshake::parts(tls);
-        let mut suites = config.crypto_provider().cipher_suites.iter().filter_map(|suite| suite.tls13());
-        let initial = suites.find(|suite| suite.common.suite == rustls::CipherSuite::TLS13_AES_128_GCM_SHA256);
-        let initial = initial.and_then(|suite| suite.quic_suite()).ok_or(TlsError::NoProvider)?;
+        let initial = initial_suite(config.crypto_provider())?;
         Ok(Self { config: Arc::new(config), name, initial, tls: tls.clone() })
     }
 
@@ -63,24 +62,82 @@ impl crypto::ClientConfig for Client {
         params.write(&mut parameters);
         let tls = ClientConnection::new(config, Version::V1, name, parameters);
         let tls = tls.map_err(|error| ConnectError::InvalidServerName(error.to_string()))?;
-        Ok(Box::new(Session {
-            tls,
-            client: self,
-            parameters: *params,
-            received: 0,
-            has_protocol: false,
-            next: None,
-            error: None,
-        }))
+        let role = Role::Client { config: self, parameters: Box::new(*params) };
+        Ok(Box::new(Session::new(tls.into(), role)))
     }
+}
+
+/// Returns the cipher suite of the first packets.
+fn initial_suite(provider: &CryptoProvider) -> Result<Suite, TlsError> {
+    let mut suites = provider.cipher_suites.iter().filter_map(|suite| suite.tls13());
+    let initial = suites.find(|suite| suite.common.suite == rustls::CipherSuite::TLS13_AES_128_GCM_SHA256);
+    initial.and_then(|suite| suite.quic_suite()).ok_or(TlsError::NoProvider)
+}
+
+/// The settings of handshakes with clients.
+pub struct Server {
+    acceptor: TlsAcceptor,
+    /// The cipher suite of the first packets, whose keys are no secret.
+    initial: Suite,
+}
+
+impl Server {
+    /// Returns the settings of a server that speaks this protocol (ALPN) only.
+    ///
+    /// # Errors
+    /// If `rustls` rejects the settings, such as those without TLS 1.3.
+    pub fn new(acceptor: TlsAcceptor) -> Result<Self, TlsError> {
+        let config = config(&acceptor);
+        let initial = initial_suite(config.crypto_provider())?;
+        ServerConnection::new(Arc::new(config), Version::V1, Vec::new())?;
+        Ok(Self { acceptor, initial })
+    }
+}
+
+/// Returns the current settings for HTTP/3.
+fn config(acceptor: &TlsAcceptor) -> ServerConfig {
+    let mut config = ServerConfig::clone(&acceptor.current());
+    config.alpn_protocols = vec![b"h3".to_vec()];
+    config
+}
+
+impl crypto::ServerConfig for Server {
+    fn initial_keys(&self, version: u32, dst_cid: &ConnectionId) -> Result<Keys, UnsupportedVersion> {
+        match version {
+            VERSION => Ok(keys(self.initial.keys(dst_cid, rustls::Side::Server, Version::V1))),
+            _ => Err(UnsupportedVersion),
+        }
+    }
+
+    fn retry_tag(&self, version: u32, orig_dst_cid: &ConnectionId, packet: &[u8]) -> [u8; 16] {
+        retry_tag(config(&self.acceptor), version, orig_dst_cid, packet)
+    }
+
+    fn start_session(self: Arc<Self>, _version: u32, params: &TransportParameters) -> Box<dyn crypto::Session> {
+        let mut parameters = Vec::new();
+        params.write(&mut parameters);
+        let tls = ServerConnection::new(Arc::new(config(&self.acceptor)), Version::V1, parameters);
+        let tls = tls.expect("the same settings, but for certificates, were accepted by `Server::new`");
+        Box::new(Session::new(tls.into(), Role::Server { initial: self.initial }))
+    }
+}
+
+/// The role of this side in a handshake.
+enum Role {
+    Client {
+        config: Arc<Client>,
+        /// This side's parameters.
+        parameters: Box<TransportParameters>,
+    },
+    Server {
+        initial: Suite,
+    },
 }
 
 /// The handshake of one connection.
 struct Session {
-    tls: ClientConnection,
-    client: Arc<Client>,
-    /// This side's parameters.
-    parameters: TransportParameters,
+    tls: Connection,
+    role: Role,
     /// The bytes of handshake messages received.
     received: usize,
     has_protocol: bool,
@@ -90,6 +147,12 @@ struct Session {
     error: Option<rustls::Error>,
 }
 
+impl Session {
+    fn new(tls: Connection, role: Role) -> Self {
+        Self { tls, role, received: 0, has_protocol: false, next: None, error: None }
+    }
+}
+
 /// The facts of a handshake.
 #[derive(Default)]
 pub struct Facts {
@@ -97,6 +160,10 @@ pub struct Facts {
     pub negotiated: Option<NegotiatedTls>,
     /// The error that has ended the handshake.
     pub error: Option<rustls::Error>,
+    /// The server name that the client has sent, on a server.
+    pub server_name: Option<String>,
+    /// The client's certificate chain in DER, on a server.
+    pub client_certificates: Vec<Vec<u8>>,
 }
 
 impl Facts {
@@ -109,12 +176,21 @@ impl Facts {
 
 impl crypto::Session for Session {
     fn initial_keys(&self, dst_cid: &ConnectionId, _side: Side) -> Keys {
-        keys(self.client.initial.keys(dst_cid, rustls::Side::Client, Version::V1))
+        keys(match &self.role {
+            Role::Client { config, .. } => config.initial.keys(dst_cid, rustls::Side::Client, Version::V1),
+            Role::Server { initial } => initial.keys(dst_cid, rustls::Side::Server, Version::V1),
+        })
     }
 
     fn handshake_data(&self) -> Option<Box<dyn Any>> {
         let negotiated = (!self.tls.is_handshaking()).then(|| handshake::negotiated(&self.tls));
-        Some(Box::new(Facts { negotiated, error: self.error.clone() }))
+        let mut facts = Facts { negotiated, error: self.error.clone(), ..Facts::default() };
+        if let Connection::Server(server) = &self.tls {
+            facts.server_name = server.server_name().map(str::to_owned);
+            let chain = server.peer_certificates().unwrap_or_default();
+            facts.client_certificates = chain.iter().map(|certificate| certificate.to_vec()).collect();
+        }
+        Some(Box::new(facts))
     }
 
     fn peer_identity(&self) -> Option<Box<dyn Any>> {
@@ -134,8 +210,11 @@ impl crypto::Session for Session {
     }
 
     fn read_handshake(&mut self, buf: &[u8]) -> Result<bool, TransportError> {
+        let is_client = matches!(self.role, Role::Client { .. });
         self.received += buf.len();
-        handshake::note_arrival(self.received);
+        if is_client {
+            handshake::note_arrival(self.received);
+        }
         let was_handshaking = self.tls.is_handshaking();
         if let Err(error) = self.tls.read_hs(buf) {
             let alert = self.tls.alert().map(u8::from);
@@ -144,7 +223,7 @@ impl crypto::Session for Session {
             self.error = Some(error);
             return Err(TransportError { code, frame: None, reason });
         }
-        if was_handshaking && !self.tls.is_handshaking() {
+        if is_client && was_handshaking && !self.tls.is_handshaking() {
             handshake::note_chain(&self.tls);
         }
         // Once, as the interface demands.
@@ -155,7 +234,13 @@ impl crypto::Session for Session {
     fn transport_parameters(&self) -> Result<Option<TransportParameters>, TransportError> {
         match self.tls.quic_transport_parameters() {
             None => Ok(None),
-            Some(bytes) => Ok(Some(TransportParameters::read(Side::Client, &mut Cursor::new(bytes))?)),
+            Some(bytes) => {
+                let side = match self.role {
+                    Role::Client { .. } => Side::Client,
+                    Role::Server { .. } => Side::Server,
+                };
+                Ok(Some(TransportParameters::read(side, &mut Cursor::new(bytes))?))
+            }
         }
     }
 
@@ -175,7 +260,13 @@ impl crypto::Session for Session {
     }
 
     fn is_valid_retry(&self, orig_dst_cid: &ConnectionId, header: &[u8], payload: &[u8]) -> bool {
-        is_valid_retry(&self.client.config, &self.parameters, orig_dst_cid, header, payload)
+        match &self.role {
+            Role::Client { config, parameters } => {
+                is_valid_retry(&config.config, parameters, orig_dst_cid, header, payload)
+            }
+            // Only servers send such packets.
+            Role::Server { .. } => false,
+        }
     }
 
     fn export_keying_material(
@@ -208,4 +299,32 @@ fn is_valid_retry(
 #[cfg(not(any(feature = "tls-ring", feature = "tls-aws-lc-rs")))]
 fn is_valid_retry(_: &Arc<ClientConfig>, _: &TransportParameters, _: &ConnectionId, _: &[u8], _: &[u8]) -> bool {
     false
+}
+
+/// Returns the tag of a Retry packet, whose key is a constant, by the session of `quinn-proto`.
+#[cfg(any(feature = "tls-ring", feature = "tls-aws-lc-rs"))]
+fn retry_tag(config: ServerConfig, version: u32, orig_dst_cid: &ConnectionId, packet: &[u8]) -> [u8; 16] {
+    use crypto::ServerConfig as _;
+    let other = crypto::rustls::QuicServerConfig::try_from(config);
+    let other = other.expect("`Server::new` has found the cipher suite of the first packets");
+    other.retry_tag(version, orig_dst_cid, packet)
+}
+
+#[cfg(not(any(feature = "tls-ring", feature = "tls-aws-lc-rs")))]
+fn retry_tag(_: ServerConfig, _: u32, _: &ConnectionId, _: &[u8]) -> [u8; 16] {
+    [0; 16]
+}
+
+/// Returns the settings of a server's endpoint, with a key of tokens of its own.
+///
+/// # Errors
+/// [`TlsError::NoProvider`] if no cryptography is compiled in.
+pub fn server(crypto: Arc<Server>) -> Result<quinn_proto::ServerConfig, TlsError> {
+    #[cfg(any(feature = "tls-ring", feature = "tls-aws-lc-rs"))]
+    return Ok(quinn_proto::ServerConfig::with_crypto(crypto));
+    #[cfg(not(any(feature = "tls-ring", feature = "tls-aws-lc-rs")))]
+    {
+        drop(crypto);
+        Err(TlsError::NoProvider)
+    }
 }

@@ -130,7 +130,8 @@ impl TlsAcceptor {
         Ok(())
     }
 
-    fn current(&self) -> Arc<ServerConfig> {
+    /// Returns the configuration for new connections.
+    pub(crate) fn current(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.state.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 }

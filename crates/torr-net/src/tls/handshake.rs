@@ -21,6 +21,12 @@ pub(crate) fn explained(tls: &TlsConfig, error: rustls::Error) -> TlsError {
     }
 }
 
+/// Translates an error of a server.
+#[cold]
+pub(crate) fn explained_to_server(error: rustls::Error) -> TlsError {
+    explain::to_server(error)
+}
+
 /// Returns the parameters of a complete handshake.
 pub(crate) fn negotiated(tls: &CommonState) -> NegotiatedTls {
     records::parameters(tls)

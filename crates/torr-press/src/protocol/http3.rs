@@ -29,7 +29,7 @@ use torr_gauge::{Failure, Sample};
 use torr_net::quic::{QuicClient, QuicConnection, QuicError, QuicEvent, StreamId};
 use torr_net::tls::NegotiatedTls;
 use torr_net::{Nanos, datagrams};
-use torr_wire::http3::{ErrorCode, Http3Error, write_control_stream};
+use torr_wire::http3::{ErrorCode, Http3Error, LARGEST_SECTION, write_control_stream};
 
 /// HTTP/3: responses arrive in any order, each on its request's stream.
 #[derive(Debug)]
@@ -100,11 +100,11 @@ impl<'p> Http3<'p> {
 
     /// Handles all events of the connection.
     fn handle_events(&mut self, buffers: &mut Http3Buffers, at: Nanos) -> Result<(), Http3Error> {
-        while let Some(event) = self.quic.as_mut().and_then(QuicConnection::next_event) {
+        while let Some(event) = self.quic.as_mut().and_then(|quic| quic.next_event()) {
             match event {
                 QuicEvent::Connected => self.begin(),
                 QuicEvent::Opened => {
-                    while let Some(stream) = self.quic.as_mut().and_then(QuicConnection::accept) {
+                    while let Some(stream) = self.quic.as_mut().and_then(|quic| quic.accept()) {
                         self.peer.add(stream);
                         self.read_peer(stream, buffers)?;
                     }
@@ -113,11 +113,13 @@ impl<'p> Http3<'p> {
                 QuicEvent::Readable(stream) => self.read_response(stream, buffers, at)?,
                 QuicEvent::Writable(stream) => self.go_on_uploading(stream),
                 QuicEvent::Stopped(stream, _) => self.streams.stop_upload(stream),
+                // A server may open no such stream, and what it has received needs no further care.
+                QuicEvent::Requested | QuicEvent::Acknowledged(_) => {}
                 QuicEvent::Lost(error) => self.lost(error),
             }
         }
         if self.is_ready && self.next.is_none() {
-            self.next = self.quic.as_mut().and_then(QuicConnection::open);
+            self.next = self.quic.as_mut().and_then(|quic| quic.open());
         }
         Ok(())
     }
@@ -127,7 +129,7 @@ impl<'p> Http3<'p> {
         self.is_ready = true;
         let Some(quic) = &mut self.quic else { return };
         let mut settings = Vec::new();
-        write_control_stream(&mut settings);
+        write_control_stream(LARGEST_SECTION, &mut settings);
         match quic.open_unidirectional() {
             // What does not fit the windows of a server is never sent: the settings are a few bytes.
             Some(control) => drop(quic.write(control, &mut Bytes::from(settings))),

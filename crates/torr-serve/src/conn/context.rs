@@ -14,6 +14,7 @@ use crate::observe::metrics_table::MetricsTable;
 use crate::observe::telemetry::Meter;
 use crate::process::shutdown::Shutdown;
 use crate::settings::Settings;
+use http::HeaderValue;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -31,6 +32,8 @@ pub(crate) struct ServerContext {
     pub tls: Option<TlsAcceptor>,
     pub table: Arc<MetricsTable>,
     pub log: Option<AccessLog>,
+    /// The value of `Alt-Svc`; `None` without HTTP/3.
+    pub alt_svc: Option<HeaderValue>,
     pub shutdown: Arc<Shutdown>,
     pub computing: Arc<Computing>,
     /// As [`WorkerApp::runtime`].
@@ -54,6 +57,7 @@ impl ServerContext {
             pool,
             tls: None,
             log: None,
+            alt_svc: None,
             runtime: None,
         };
         Ok((threads, shared))
@@ -66,6 +70,8 @@ pub(crate) struct WorkerContext {
     pub settings: Arc<Settings>,
     /// `None` without TLS.
     pub tls: Option<TlsAcceptor>,
+    /// The value of `Alt-Svc`; `None` without HTTP/3.
+    pub alt_svc: Option<HeaderValue>,
     pub shutdown: Arc<Shutdown>,
     pub meter: Meter,
     pub wakeups: Arc<Wakeups>,
@@ -79,8 +85,19 @@ impl WorkerContext {
     /// # Errors
     /// If the kernel has no room for one more descriptor.
     fn new(shared: ServerContext, row: usize) -> io::Result<Self> {
-        let ServerContext { app, settings, pool, computing_pool, tls, table, log, shutdown, computing, runtime } =
-            shared;
+        let ServerContext {
+            app,
+            settings,
+            pool,
+            computing_pool,
+            tls,
+            table,
+            log,
+            alt_svc,
+            shutdown,
+            computing,
+            runtime,
+        } = shared;
         let (router, meter) = (app.router_adapter(), Meter::new(table, row));
         let (counts, watch) = (meter.elsewhere(), Watch::new(computing, meter.elsewhere()));
         Ok(Self {
@@ -88,6 +105,7 @@ impl WorkerContext {
             visits: Visits::new(Arc::clone(&settings), log.as_ref()),
             settings,
             tls,
+            alt_svc,
             shutdown,
             meter,
             wakeups: Wakeups::new()?,
@@ -111,6 +129,7 @@ impl EngineContext {
     /// If the kernel has no room for one more descriptor.
     pub fn new(shared: ServerContext, row: usize) -> io::Result<Self> {
         let worker = Rc::new(WorkerContext::new(shared, row)?);
-        Ok(Self { common_headers: CommonHeaders::new(worker.settings.server_name), worker, leaving: false })
+        let alt_svc = worker.alt_svc.as_ref().and_then(|value| value.to_str().ok()).map(str::to_owned);
+        Ok(Self { common_headers: CommonHeaders::new(worker.settings.server_name, alt_svc), worker, leaving: false })
     }
 }

@@ -2,14 +2,14 @@
 //! (`Upgrade`, CONNECT). A connection that such a request did not upgrade comes back.
 
 mod authority;
-mod controller;
+pub(in crate::conn) mod controller;
 mod cutoff;
-mod exchange;
-mod frame_guard;
+pub(in crate::conn) mod exchange;
+pub(in crate::conn) mod frame_guard;
 mod frame_scanner;
 mod gate;
-mod in_flight;
-mod noted_body;
+pub(in crate::conn) mod in_flight;
+pub(in crate::conn) mod noted_body;
 mod refusal;
 mod socket_stream;
 mod unread;

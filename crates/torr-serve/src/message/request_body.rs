@@ -2,7 +2,7 @@
 
 use crate::message::body_channel::BodyReceiver;
 use crate::message::body_error::BodyError;
-use crate::message::hyper_request_body::HyperRequestBody;
+use crate::message::bounded_body::BoundedBody;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use std::pin::Pin;
@@ -30,16 +30,16 @@ pub(crate) fn streamed(receiver: BodyReceiver) -> RequestBody {
     RequestBody::new(Received::Streamed(receiver))
 }
 
-/// Returns the body of a request on a connection that hyper serves.
-pub(crate) fn hyper(body: HyperRequestBody) -> RequestBody {
-    RequestBody::new(Received::Hyper(body))
+/// Returns the body of a request over HTTP/2 or HTTP/3, or before an upgrade.
+pub(crate) fn bounded(body: BoundedBody) -> RequestBody {
+    RequestBody::new(Received::Bounded(body))
 }
 
 enum Received {
     Ended,
     Whole(Bytes),
     Streamed(BodyReceiver),
-    Hyper(HyperRequestBody),
+    Bounded(BoundedBody),
 }
 
 impl Body for Received {
@@ -57,7 +57,7 @@ impl Body for Received {
             Self::Streamed(receiver) => {
                 Poll::Ready(ready!(receiver.poll_piece(cx)).map(|piece| piece.map(Frame::data)))
             }
-            Self::Hyper(body) => body.poll_frame(cx),
+            Self::Bounded(body) => body.poll_frame(cx),
         }
     }
 
@@ -66,7 +66,7 @@ impl Body for Received {
             Self::Ended => true,
             Self::Whole(_) => false,
             Self::Streamed(receiver) => receiver.is_ended(),
-            Self::Hyper(body) => body.is_end_stream(),
+            Self::Bounded(body) => body.is_end_stream(),
         }
     }
 
@@ -75,7 +75,7 @@ impl Body for Received {
             Self::Ended => SizeHint::with_exact(0),
             Self::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
             Self::Streamed(receiver) => receiver.left().map_or_else(SizeHint::default, SizeHint::with_exact),
-            Self::Hyper(body) => body.size_hint(),
+            Self::Bounded(body) => body.size_hint(),
         }
     }
 }

@@ -68,6 +68,8 @@ pub(crate) enum Gauge {
     Open,
     /// Connections that hyper serves.
     Elsewhere,
+    /// Connections of HTTP/3.
+    Http3,
     /// Handlers and bodies of responses that are waited for.
     Waiting,
 }

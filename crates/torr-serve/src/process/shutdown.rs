@@ -47,6 +47,8 @@ pub(crate) struct Remaining {
     pub upgraded: usize,
     /// Connections of HTTP/2.
     pub http2: usize,
+    /// Connections of HTTP/3.
+    pub http3: usize,
     /// Tasks that handlers have spawned, and that outlive their connections.
     pub tasks: usize,
     /// 1 if the thread waits for calls of `spawn_blocking` or of blocking handlers, whose number is unknown.
@@ -60,6 +62,7 @@ impl Remaining {
             streams: self.streams + other.streams,
             upgraded: self.upgraded + other.upgraded,
             http2: self.http2 + other.http2,
+            http3: self.http3 + other.http3,
             tasks: self.tasks + other.tasks,
             blocking: self.blocking + other.blocking,
         }
@@ -70,7 +73,7 @@ impl Remaining {
     fn until(&self, of_streams: Duration, of_all: Duration) -> String {
         let seconds = |left: Duration| left.as_secs_f64().ceil();
         let streams = self.streams + self.upgraded;
-        let others = self.requests + self.http2 + self.tasks + self.blocking;
+        let others = self.requests + self.http2 + self.http3 + self.tasks + self.blocking;
         // Streams whose time is up are about to end.
         let streams_first = streams > 0 && !of_streams.is_zero() && of_streams < of_all.min(LONG);
         match (streams_first, of_all < LONG) {
@@ -100,6 +103,7 @@ impl Remaining {
             count(self.streams, "stream", "streams"),
             count(self.upgraded, "WebSocket or other upgraded connection", "WebSockets or other upgraded connections"),
             count(self.http2, "HTTP/2 connection", "HTTP/2 connections"),
+            count(self.http3, "HTTP/3 connection", "HTTP/3 connections"),
             count(self.requests, "request", "requests"),
             count(self.tasks, "task spawned by a handler", "tasks spawned by handlers"),
             count(self.blocking, "worker with blocking calls", "workers with blocking calls"),

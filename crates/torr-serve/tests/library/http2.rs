@@ -7,5 +7,5 @@ mod hosts;
 mod raw;
 mod resets;
 mod router;
-mod scene;
+pub mod scene;
 mod unread;

@@ -10,6 +10,7 @@ mod dates;
 mod grpc;
 mod held_up;
 mod http2;
+mod http3;
 mod one_line;
 mod panics;
 mod processes;

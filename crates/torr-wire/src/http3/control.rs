@@ -1,27 +1,29 @@
-//! The server's control stream (RFC 9114, section 6.2.1).
+//! The peer's control stream (RFC 9114, section 6.2.1).
 
 use super::error::{ErrorCode, Http3Error};
 use super::frame::{FrameReader, Piece, kind};
+use super::sender::Sender;
 use super::settings::Settings;
 use super::varint;
 
 /// The largest payload of a frame with numbers in it, in bytes.
 const LARGEST: u64 = 4096;
-/// The number of frames after the settings that a server may send on its control stream: it has no more than a few to send.
+/// The number of frames after the settings that a peer may send on its control stream: it has no more than a few to send.
 const MOST_FRAMES: u32 = 10_000;
 
 /// An event on the control stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ControlEvent {
-    /// The server's settings, which come first.
+    /// The peer's settings, which come first.
     Settings(Settings),
-    /// The server is going to end the connection: it does not process requests on streams from this number on.
+    /// The peer is going to end the connection: a server does not process requests on streams from this number on.
     GoAway(u64),
 }
 
 /// A reader of the control stream, from behind its type on.
 #[derive(Debug, Default)]
 pub struct ControlStream {
+    sender: Sender,
     reader: FrameReader,
     /// The type of the current frame.
     kind: u64,
@@ -32,10 +34,15 @@ pub struct ControlStream {
 }
 
 impl ControlStream {
+    /// Returns a reader of the control stream of this sender.
+    pub fn new(sender: Sender) -> Self {
+        Self { sender, ..Self::default() }
+    }
+
     /// Reads bytes up to the next event, or all of them, and takes them off the front.
     ///
     /// # Errors
-    /// If the server violates HTTP/3.
+    /// If the sender violates HTTP/3.
     pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<ControlEvent>, Http3Error> {
         while let Some(piece) = self.reader.next(input)? {
             let is_complete = match piece {
@@ -74,6 +81,8 @@ impl ControlStream {
             _ if !self.has_settings => {
                 Err(Http3Error::new(ErrorCode::MISSING_SETTINGS, "the control stream begins without SETTINGS"))
             }
+            // Nothing is ever pushed, whatever the client allows.
+            kind::MAX_PUSH_ID if self.sender == Sender::Client => Ok(()),
             kind::DATA | kind::HEADERS | kind::PUSH_PROMISE | kind::MAX_PUSH_ID => {
                 Err(Http3Error::new(ErrorCode::FRAME_UNEXPECTED, "frame that is not allowed on the control stream"))
             }
@@ -93,7 +102,8 @@ impl ControlStream {
                 Ok(Some(ControlEvent::Settings(Settings::read(&payload)?)))
             }
             kind::GOAWAY => match varint::read(&payload) {
-                Some((stream, len)) if len == payload.len() && stream % 4 == 0 => {
+                // A client's has the number of a push.
+                Some((stream, len)) if len == payload.len() && (stream % 4 == 0 || self.sender == Sender::Client) => {
                     Ok(Some(ControlEvent::GoAway(stream)))
                 }
                 Some((_, len)) if len == payload.len() => {

@@ -12,6 +12,8 @@ impl ErrorCode {
     pub const NO_ERROR: Self = Self(0x100);
     /// The peer violated the protocol in a way that has no code of its own.
     pub const GENERAL_PROTOCOL_ERROR: Self = Self(0x101);
+    /// This side cannot go on.
+    pub const INTERNAL_ERROR: Self = Self(0x102);
     /// A stream that the peer must not open.
     pub const STREAM_CREATION_ERROR: Self = Self(0x103);
     /// The peer closed a stream that the connection needs.

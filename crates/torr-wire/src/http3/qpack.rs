@@ -5,5 +5,5 @@ mod decode;
 mod encode;
 mod statics;
 
-pub use decode::{QpackError, decode};
-pub use encode::encode;
+pub use decode::{QpackError, decode, decode_up_to};
+pub use encode::{encode, encode_response, encode_trailers};

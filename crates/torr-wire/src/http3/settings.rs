@@ -3,7 +3,7 @@
 use super::error::{ErrorCode, Http3Error};
 use super::frame::{kind, write_header};
 use super::stream_type::StreamType;
-use super::{LARGEST_SECTION, varint};
+use super::varint;
 
 /// The limit of the dynamic table of QPACK, in bytes.
 const QPACK_MAX_TABLE_CAPACITY: u64 = 0x1;
@@ -13,13 +13,13 @@ const MAX_FIELD_SECTION_SIZE: u64 = 0x6;
 const QPACK_BLOCKED_STREAMS: u64 = 0x7;
 /// The identifiers of HTTP/2's settings, which must not be sent.
 const OF_HTTP2: std::ops::RangeInclusive<u64> = 0x2..=0x5;
-/// The number of settings that a server may send: the standards have some ten.
+/// The number of settings that a peer may send: the standards have some ten.
 const MOST: usize = 128;
 
-/// The settings of a server, as far as they concern a client.
+/// The settings of a peer, as far as they concern this side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// The largest field section that the server takes, in bytes, counted with 32 for each field; without one, the maximum.
+    /// The largest field section that the peer takes, in bytes, counted with 32 for each field; without one, the maximum.
     pub largest_section: u64,
 }
 
@@ -60,18 +60,29 @@ impl Settings {
     }
 }
 
-/// Appends the beginning of this side's control stream: its type, and settings by which the server has no dynamic table of QPACK,
-/// and sends no field section above [`LARGEST_SECTION`].
-pub fn write_control_stream(out: &mut Vec<u8>) {
+/// Appends the beginning of this side's control stream: its type, and settings by which the peer has no dynamic table of QPACK,
+/// and sends no field section above this number of bytes.
+pub fn write_control_stream(largest_section: usize, out: &mut Vec<u8>) {
     varint::write(StreamType::Control.number(), out);
     let mut payload = Vec::new();
     let settings =
-        [(QPACK_MAX_TABLE_CAPACITY, 0), (MAX_FIELD_SECTION_SIZE, LARGEST_SECTION as u64), (QPACK_BLOCKED_STREAMS, 0)];
+        [(QPACK_MAX_TABLE_CAPACITY, 0), (MAX_FIELD_SECTION_SIZE, largest_section as u64), (QPACK_BLOCKED_STREAMS, 0)];
     for (name, value) in settings {
         varint::write(name, &mut payload);
         varint::write(value, &mut payload);
     }
     write_header(kind::SETTINGS, payload.len() as u64, out);
+    out.extend_from_slice(&payload);
+}
+
+/// Appends a GOAWAY frame: this side, a server, processes no request on streams from this number on.
+///
+/// # Panics
+/// If the number has more than 62 bits.
+pub fn write_go_away(first: u64, out: &mut Vec<u8>) {
+    let mut payload = Vec::new();
+    varint::write(first, &mut payload);
+    write_header(kind::GOAWAY, payload.len() as u64, out);
     out.extend_from_slice(&payload);
 }
 

@@ -1,54 +1,60 @@
-//! The unidirectional streams of a server, those that carry instructions of QPACK among them (RFC 9114, section 6.2; RFC 9204,
+//! The unidirectional streams of a peer, those that carry instructions of QPACK among them (RFC 9114, section 6.2; RFC 9204,
 //! section 4).
 
 use super::control::{ControlEvent, ControlStream};
 use super::error::{ErrorCode, Http3Error};
+use super::sender::Sender;
 use super::stream_type::StreamType;
 use super::varint;
 
-/// A unidirectional stream of a server, from its type on.
+/// A unidirectional stream of a peer, from its type on.
 #[derive(Debug, Default)]
 pub enum UnidirectionalStream {
-    /// No byte has come.
+    /// No byte has come of a stream of a server.
     #[default]
     Untyped,
     /// The type is incomplete: these are its bytes, and their number.
-    Beginning([u8; 8], u8),
+    Beginning([u8; 8], u8, Sender),
     /// The control stream.
     Control(ControlStream),
     /// A stream of another type.
     Other(OtherStream),
 }
 
-/// A unidirectional stream that carries nothing that a client without a dynamic table needs.
+/// A unidirectional stream that carries nothing that a peer without a dynamic table needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OtherStream {
-    /// Instructions of the server's encoder.
+    /// Instructions of the peer's encoder.
     Encoder,
-    /// Instructions of the server's decoder.
+    /// Instructions of the peer's decoder.
     Decoder {
         /// Whether the next byte belongs to the number of an instruction.
         is_in_number: bool,
     },
-    /// The type is unknown: the client does not read the stream.
+    /// The type is unknown: it is not read.
     Unknown,
 }
 
 impl UnidirectionalStream {
+    /// Returns a reader of a stream of this sender.
+    pub fn new(sender: Sender) -> Self {
+        Self::Beginning([0; 8], 0, sender)
+    }
+
     /// Reads bytes of the stream up to the next event, or all of them, and takes them off the front.
     ///
     /// # Errors
-    /// If the server violates HTTP/3 or QPACK.
+    /// If the sender violates HTTP/3 or QPACK.
     pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<ControlEvent>, Http3Error> {
         loop {
             match self {
-                Self::Untyped => *self = Self::Beginning([0; 8], 0),
-                Self::Beginning(bytes, filled) => {
+                Self::Untyped => *self = Self::new(Sender::Server),
+                Self::Beginning(bytes, filled, sender) => {
                     let Some((&byte, rest)) = input.split_first() else { return Ok(None) };
                     bytes[usize::from(*filled)] = byte;
                     (*input, *filled) = (rest, *filled + 1);
                     if let Some((number, _)) = varint::read(&bytes[..usize::from(*filled)]) {
-                        *self = Self::of(StreamType::of(number))?;
+                        *self = Self::of(StreamType::of(number), *sender)?;
                     }
                 }
                 Self::Control(control) => return control.next(input),
@@ -57,9 +63,12 @@ impl UnidirectionalStream {
         }
     }
 
-    fn of(kind: StreamType) -> Result<Self, Http3Error> {
+    fn of(kind: StreamType, sender: Sender) -> Result<Self, Http3Error> {
         Ok(match kind {
-            StreamType::Control => Self::Control(ControlStream::default()),
+            StreamType::Control => Self::Control(ControlStream::new(sender)),
+            StreamType::Push if sender == Sender::Client => {
+                return Err(Http3Error::new(ErrorCode::STREAM_CREATION_ERROR, "push stream of a client"));
+            }
             StreamType::Push => {
                 return Err(Http3Error::new(ErrorCode::ID_ERROR, "push stream although pushes are not allowed"));
             }

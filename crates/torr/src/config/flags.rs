@@ -1,7 +1,7 @@
 //! A flag for every setting, made from the list of settings. Values are checked with those of all other sources.
 
 use super::serve_config::ServeConfig;
-use super::settings::{SETTINGS, Setting};
+use super::settings::{Kind, SETTINGS, Setting};
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 
 /// The flags that were given.
@@ -41,5 +41,8 @@ impl FromArgMatches for Flags {
 fn flag(setting: &'static Setting, defaults: &ServeConfig) -> Arg {
     let default = setting.default.map_or_else(|| (setting.text)(defaults), str::to_owned);
     let default = if default == "none" { String::new() } else { format!(" [default: {default}]") };
-    Arg::new(setting.key).long(setting.flag()).value_name(setting.value).help(format!("{}{default}", setting.meaning))
+    let flag = Arg::new(setting.key).long(setting.flag()).value_name(setting.value);
+    let flag = flag.help(format!("{}{default}", setting.meaning));
+    // A flag alone switches its setting on.
+    if setting.kind == Kind::Boolean { flag.num_args(0..=1).default_missing_value("true") } else { flag }
 }

@@ -55,6 +55,9 @@ impl ServeConfig {
             let (certs, keys) = (self.tls_cert.len(), self.tls_key.len());
             return Err(format!("each certificate needs its key: tls_cert has {certs}, tls_key has {keys}"));
         }
+        if self.settings.http3 && self.tls_cert.is_empty() {
+            return Err("http3 needs tls_cert and tls_key: QUIC is always encrypted".into());
+        }
         if self.tls_cert.is_empty() {
             return match self.tls_client_ca {
                 Some(_) => Err("tls_client_ca needs tls_cert and tls_key".into()),

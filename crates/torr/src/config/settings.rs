@@ -342,6 +342,16 @@ pub const SETTINGS: &[Setting] = &[
         text: |from| from.settings.http2.to_string(),
     },
     Setting {
+        key: "http3",
+        value: "true|false",
+        meaning: "Support HTTP/3 on the UDP port of the same number, besides the others; needs tls_cert and tls_key",
+        must_be: "true or false",
+        default: None,
+        kind: Kind::Boolean,
+        take: |to, text| text.parse().ok().map(|yes| to.settings.http3 = yes),
+        text: |from| from.settings.http3.to_string(),
+    },
+    Setting {
         key: "tls_cert",
         value: "FILES",
         meaning: "Serve TLS with this certificate chain (PEM); separate several by commas, and the client's server name (SNI) selects one",

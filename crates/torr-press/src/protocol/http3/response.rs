@@ -11,7 +11,7 @@ use std::num::NonZero;
 use torr_net::Nanos;
 use torr_net::quic::{ReadEnd, StreamId};
 use torr_wire::Header;
-use torr_wire::http3::{ErrorCode, Http3Error, ResponsePiece, qpack};
+use torr_wire::http3::{ErrorCode, Http3Error, MessagePiece, qpack};
 use torr_wire::response::{Observer, Response};
 
 /// The defect of a malformed response, which leaves its connection usable.
@@ -36,10 +36,11 @@ impl<'p> Http3<'p> {
             let mut input = &chunk[..];
             while let Some(piece) = stream.reader.next(&mut input)? {
                 wrong = match piece {
-                    ResponsePiece::Section(section) => {
+                    MessagePiece::Section(section) => {
                         stream.take_section(section.as_ref(), &mut buffers.strings, gathers, at)?
                     }
-                    ResponsePiece::Content(content) => stream.take_content(content),
+                    MessagePiece::Content(content) => stream.take_content(content),
+                    MessagePiece::TooLarge => return Err(qpack::QpackError::TooLarge.into()),
                 };
                 if wrong.is_err() {
                     break 'chunks;

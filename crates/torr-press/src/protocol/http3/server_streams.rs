@@ -4,7 +4,7 @@ use super::buffers::Http3Buffers;
 use super::{Http3, error};
 use crate::protocol::ProtocolEvent;
 use torr_net::quic::{ReadEnd, StreamId};
-use torr_wire::http3::{ControlEvent, ErrorCode, Http3Error, StreamType};
+use torr_wire::http3::{ControlEvent, ErrorCode, Http3Error, Reading};
 
 impl Http3<'_> {
     /// Reads what has arrived on one of the server's own streams.
@@ -14,60 +14,33 @@ impl Http3<'_> {
         buffers.chunks.clear();
         let end = quic.read(id, &mut buffers.chunks);
         for chunk in std::mem::take(&mut buffers.chunks) {
-            let mut input = &chunk[..];
-            loop {
-                let Some((_, stream)) = self.peer.streams.iter_mut().find(|(other, _)| *other == id) else {
-                    return Ok(());
-                };
-                let had_kind = stream.kind().is_some();
-                let event = stream.next(&mut input)?;
-                let kind = stream.kind();
-                if let Some(kind) = kind.filter(|_| !had_kind) {
-                    self.typed(id, kind)?;
+            let mut gone = None;
+            let reading = self.peer.streams.read(id, &chunk, |event| {
+                if let ControlEvent::GoAway(first) = event {
+                    if gone.is_some_and(|before| first > before) {
+                        return Err(rising());
+                    }
+                    gone = Some(first);
                 }
-                match event {
-                    Some(ControlEvent::Settings(_)) => {}
-                    Some(ControlEvent::GoAway(first)) => self.go_away(first)?,
-                    None => break,
+                Ok(())
+            })?;
+            if let Some(first) = gone {
+                self.go_away(first)?;
+            }
+            if reading == Reading::Stop {
+                if let Some(quic) = &mut self.quic {
+                    quic.stop(id, ErrorCode::STREAM_CREATION_ERROR.0);
                 }
+                return Ok(());
             }
         }
-        if end == ReadEnd::Open {
-            return Ok(());
-        }
-        let Some(at) = self.peer.streams.iter().position(|(other, _)| *other == id) else { return Ok(()) };
-        let (_, stream) = self.peer.streams.remove(at);
-        match stream.is_critical() {
-            true => Err(Http3Error {
-                code: ErrorCode::CLOSED_CRITICAL_STREAM,
-                what: "the server ended its control stream, or one of QPACK",
-            }),
-            false => Ok(()),
-        }
-    }
-
-    /// Notes the type of one of the server's streams.
-    fn typed(&mut self, id: StreamId, kind: StreamType) -> Result<(), Http3Error> {
-        if kind == StreamType::Unknown {
-            // It is nothing that this side could use, and may be endless.
-            if let Some(quic) = &mut self.quic {
-                quic.stop(id, ErrorCode::STREAM_CREATION_ERROR.0);
-            }
-            self.peer.streams.retain(|(other, _)| *other != id);
-        } else if self.peer.has_two(kind) {
-            let what = "second stream of a type that there may be one of";
-            return Err(Http3Error { code: ErrorCode::STREAM_CREATION_ERROR, what });
-        }
-        Ok(())
+        if end == ReadEnd::Open { Ok(()) } else { self.peer.streams.end(id) }
     }
 
     /// Handles GOAWAY: requests from this stream on go on another connection.
     fn go_away(&mut self, first: u64) -> Result<(), Http3Error> {
         if self.peer.gone_away.is_some_and(|before| first > before) {
-            return Err(Http3Error {
-                code: ErrorCode::ID_ERROR,
-                what: "GOAWAY with a higher stream than an earlier one",
-            });
+            return Err(rising());
         }
         self.peer.gone_away = Some(first);
         self.is_leaving = true;
@@ -84,4 +57,9 @@ impl Http3<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns the violation of a server whose announcements of its end contradict each other.
+fn rising() -> Http3Error {
+    Http3Error { code: ErrorCode::ID_ERROR, what: "GOAWAY with a higher stream than an earlier one" }
 }

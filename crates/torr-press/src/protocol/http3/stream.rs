@@ -7,8 +7,8 @@ use bytes::Bytes;
 use std::collections::VecDeque;
 use std::num::NonZero;
 use torr_net::Nanos;
-use torr_net::quic::{QuicConnection, StreamId};
-use torr_wire::http3::ResponseStream;
+use torr_net::quic::{QuicChannel, StreamId};
+use torr_wire::http3::MessageStream;
 
 /// The state of a request and its response.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub struct Stream<'p> {
     pub id: StreamId,
     pub key: u32,
     pub is_head: bool,
-    pub reader: ResponseStream,
+    pub reader: MessageStream,
     /// The status of the final response, once its header section has arrived.
     pub status: Option<u16>,
     /// When it arrived.
@@ -48,7 +48,7 @@ impl Stream<'_> {
             id,
             key,
             is_head,
-            reader: ResponseStream::default(),
+            reader: MessageStream::default(),
             status: None,
             first_byte: None,
             length: None,
@@ -87,7 +87,7 @@ impl<'p> Streams<'p> {
         if self.0.front().is_some_and(|first| first.id == id) {
             return Some(0);
         }
-        self.0.binary_search_by_key(&QuicConnection::number(id), |stream| QuicConnection::number(stream.id)).ok()
+        self.0.binary_search_by_key(&QuicChannel::number(id), |stream| QuicChannel::number(stream.id)).ok()
     }
 
     pub fn find_key(&self, key: u32) -> Option<usize> {
@@ -110,7 +110,7 @@ impl<'p> Streams<'p> {
 
     /// Removes the streams from this number on.
     pub fn split_from(&mut self, first: u64) -> VecDeque<Stream<'p>> {
-        let kept = self.0.partition_point(|stream| QuicConnection::number(stream.id) < first);
+        let kept = self.0.partition_point(|stream| QuicChannel::number(stream.id) < first);
         self.0.split_off(kept)
     }
 

@@ -1,4 +1,4 @@
-//! The host of a request over HTTP/2: exactly one valid name, in either of its two fields (RFC 9113, section 8.3.1).
+//! The host of a request over HTTP/2 or HTTP/3: exactly one valid name, in either of its two fields (RFC 9113, section 8.3.1).
 
 use http::header::HOST;
 use http::request::Parts;

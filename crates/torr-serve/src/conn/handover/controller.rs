@@ -1,4 +1,4 @@
-//! Requests for handlers of the `App` on a connection of HTTP/2: bodies are gathered within bounds, and a handler that waits is
+//! Requests for handlers of the `App` on a connection of HTTP/2 or HTTP/3: bodies are gathered within bounds, and a handler that waits is
 //! a task of its own, which a client's reset does not cancel.
 
 use super::refusal::refusal;
@@ -9,7 +9,7 @@ use crate::conn::admission::Admission;
 use crate::conn::context::WorkerContext;
 use crate::message::body_error::BodyError;
 use crate::message::body_pace::BodyPace;
-use crate::message::hyper_request_body::{HyperRequestBody, ReceivedContent};
+use crate::message::bounded_body::{BoundedBody, ReceivedContent};
 use crate::message::response::Response;
 use http::request::Parts;
 use std::cell::Cell;
@@ -28,7 +28,7 @@ const BODIES: u64 = 16;
 const LEAST_GATHERED: u64 = 4 * 1024 * 1024;
 
 /// The limits of one connection for handlers of the `App`.
-pub(super) struct Budget {
+pub(in crate::conn) struct Budget {
     /// A permit for each handler that is working, also for those whose streams were reset. A request without a permit waits, so
     /// that a client that resets its requests has no more handlers working for it than one that waits for its responses.
     handlers: Arc<Semaphore>,
@@ -136,7 +136,7 @@ async fn gather(worker: &WorkerContext, budget: &Budget, content: ReceivedConten
         return Err(BodyError::TooLarge.into());
     }
     let mut gathered = Gathered::new(budget);
-    let mut body = HyperRequestBody::new(content, most, BodyPace::new(&worker.settings));
+    let mut body = BoundedBody::new(content, most, BodyPace::new(&worker.settings));
     while let Some(frame) = poll_fn(|cx| body.poll_frame(cx)).await {
         if let Ok(data) = frame?.into_data() {
             gathered.push(&data, at_a_time)?;

@@ -1,4 +1,5 @@
-//! One request and its response on a connection that hyper serves, by the handlers and the router that the engine calls.
+//! One request and its response on a connection that hyper serves or that is of HTTP/3, by the handlers and the router that the
+//! engine calls.
 
 use super::authority::names_one_host;
 use super::controller::{self, Budget};
@@ -18,13 +19,13 @@ use crate::conn::context::WorkerContext;
 use crate::conn::visit::Note;
 use crate::message::body_error::BodyError;
 use crate::message::body_pace::BodyPace;
-use crate::message::hyper_request_body::{HyperRequestBody, ReceivedContent};
+use crate::message::bounded_body::{BoundedBody, ContentSource, ReceivedContent};
 use crate::message::hyper_response::{self, BoxBody};
 use crate::message::request_body::{self, RequestBody};
 use crate::message::response::Response;
 use bytes::Bytes;
 use h2::Reason;
-use http::header::{CONNECTION, CONTENT_LENGTH, HOST, SERVER};
+use http::header::{ALT_SVC, CONNECTION, CONTENT_LENGTH, HOST, SERVER};
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, StatusCode, Version};
 use http_body::Body;
@@ -44,9 +45,9 @@ use torr_net::clock;
 /// as it may have in flight.
 const BEYOND: u64 = STREAMS as u64;
 
-/// The service that hyper calls for each request of a connection.
+/// The service that is called for each request of a connection.
 #[derive(Clone)]
-pub(super) struct Exchange(Rc<Inner>);
+pub(in crate::conn) struct Exchange(Rc<Inner>);
 
 struct Inner {
     worker: Rc<WorkerContext>,
@@ -75,6 +76,15 @@ enum Protocol {
         ending: Cell<Option<Ending>>,
     },
     Http2,
+    #[cfg(feature = "http3")]
+    Http3,
+}
+
+impl Protocol {
+    /// Whether a connection has several requests in flight.
+    fn is_multiplexed(&self) -> bool {
+        !matches!(self, Self::Http1 { .. })
+    }
 }
 
 /// The effect of a response over HTTP/1.1 on its connection.
@@ -124,12 +134,16 @@ impl Inner {
     }
 
     /// Returns who sent a request, and what is noted of it.
-    fn visit(&self, request: &Request<Incoming>) -> (Client, Note) {
+    fn visit(&self, request: &Request<ReceivedContent>) -> (Client, Note) {
         let visits = &self.worker.visits;
         if !visits.are_noted() {
             return (self.client.clone(), Note::default());
         }
-        let protocol = if request.version() == Version::HTTP_2 { "HTTP/2" } else { "HTTP/1.1" };
+        let protocol = match request.version() {
+            Version::HTTP_2 => "HTTP/2",
+            Version::HTTP_3 => "HTTP/3",
+            _ => "HTTP/1.1",
+        };
         let (uri, host) = (request.uri(), request.uri().authority().map_or("/", |authority| authority.as_str()));
         // Only a CONNECT has none.
         let target = uri.path_and_query().map_or(host, |path| path.as_str());
@@ -145,16 +159,34 @@ impl Inner {
 impl Exchange {
     /// Returns the service of a connection that has brought `served` requests. `upgrade` is that of the one request of a connection over
     /// HTTP/1.1.
-    pub fn new(
+    pub(super) fn new(
         worker: Rc<WorkerContext>,
         client: Client,
         served: u64,
         upgrade: Option<Arc<Upgrade>>,
         budget: Budget,
     ) -> Self {
-        let server = HeaderValue::from_static(worker.settings.server_name);
-        let (flow, counted_by) = (Flow::new(), upgrade.is_none().then(|| Rc::clone(&worker)));
+        let counted_by = upgrade.is_none().then(|| Rc::clone(&worker));
         let protocol = upgrade.map_or(Protocol::Http2, |upgrade| Protocol::Http1 { upgrade, ending: Cell::new(None) });
+        Self::with(worker, client, served, protocol, counted_by, budget)
+    }
+
+    /// Returns the service of a connection of HTTP/3.
+    #[cfg(feature = "http3")]
+    pub fn of_http3(worker: Rc<WorkerContext>, client: Client, budget: Budget) -> Self {
+        Self::with(worker, client, 0, Protocol::Http3, None, budget)
+    }
+
+    fn with(
+        worker: Rc<WorkerContext>,
+        client: Client,
+        served: u64,
+        protocol: Protocol,
+        counted_by: Option<Rc<WorkerContext>>,
+        budget: Budget,
+    ) -> Self {
+        let server = HeaderValue::from_static(worker.settings.server_name);
+        let flow = Flow::new();
         Self(Rc::new(Inner {
             worker,
             client,
@@ -176,10 +208,10 @@ impl Exchange {
 
     /// Returns what the response to the one request over HTTP/1.1 makes of the connection: `None` before there is a response,
     /// and over HTTP/2.
-    pub fn ending(&self) -> Option<Ending> {
+    pub(super) fn ending(&self) -> Option<Ending> {
         match &self.0.protocol {
             Protocol::Http1 { ending, .. } => ending.get(),
-            Protocol::Http2 => None,
+            _ => None,
         }
     }
 
@@ -194,7 +226,7 @@ impl Exchange {
     }
 
     /// Returns the sending of frames over HTTP/2.
-    pub fn flow(&self) -> &Rc<Flow> {
+    pub(super) fn flow(&self) -> &Rc<Flow> {
         &self.0.flow
     }
 
@@ -214,20 +246,31 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
         if is_http2 && self.0.refuses() {
             return Box::pin(ready(Err(Reason::REFUSED_STREAM.into())));
         }
+        let response = self.begin(request.map(|incoming| ReceivedContent::new(ContentSource::Hyper(incoming))));
+        Box::pin(async { Ok(response.await) })
+    }
+}
+
+impl Exchange {
+    /// Begins a request. Returns the future of its response.
+    pub fn begin(
+        &self,
+        request: Request<ReceivedContent>,
+    ) -> impl Future<Output = http::Response<NotedBody>> + 'static {
         let (inner, in_flight) = (Rc::clone(&self.0), RequestInFlight::new(&self.0.in_flight));
         let is_last = inner.count();
-        if is_last && is_http2 {
+        if is_last && inner.protocol.is_multiplexed() {
             inner.enough.notify_one();
         }
-        Box::pin(async move {
+        async move {
             let (version, begin) = (request.version(), Instant::now());
             let by_connect = request.method() == Method::CONNECT;
             let to_head = request.method() == Method::HEAD;
             let keep_alive = !request.headers().get_all(CONNECTION).iter().any(says_close);
             let (client, mut note) = inner.visit(&request);
             let (parts, content) = request.into_parts();
-            let content = ReceivedContent::new(content);
-            let mut unread = UnreadContent::new(&content, is_http2 && !by_connect, &inner.in_flight);
+            let lingers = matches!(inner.protocol, Protocol::Http2) && !by_connect;
+            let mut unread = UnreadContent::new(&content, lingers, &inner.in_flight);
             let responding = Box::pin(respond(&inner, &client, parts, content, &unread));
             let mut response = app::survive(responding, || own(inner.worker.app.panicked(), false)).await;
             unread.discard();
@@ -243,7 +286,7 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
                         upgrade.accept();
                     }
                 }
-                Protocol::Http2 => {
+                _ => {
                     response.headers_mut().remove(CONNECTION);
                     if by_connect && response.status().is_success() {
                         inner.in_flight.open_tunnel();
@@ -255,11 +298,14 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
             if !inner.server.is_empty() {
                 response.headers_mut().entry(SERVER).or_insert_with(|| inner.server.clone());
             }
+            if let Some(other) = inner.worker.alt_svc.as_ref().filter(|_| version != Version::HTTP_3) {
+                response.headers_mut().entry(ALT_SVC).or_insert_with(|| other.clone());
+            }
             inner.worker.meter.status(response.status().as_u16());
             inner.worker.meter.took(clock::nanos(begin.elapsed()), 1);
             let worker = Rc::clone(&inner.worker);
-            Ok(response.map(|body| NotedBody::new(body, worker, note, in_flight, unread)))
-        })
+            response.map(|body| NotedBody::new(body, worker, note, in_flight, unread))
+        }
     }
 }
 
@@ -283,7 +329,7 @@ async fn respond(
     let worker = &inner.worker;
     let to_head = parts.method == Method::HEAD;
     let own = |response| own(response, to_head);
-    if parts.version == Version::HTTP_2 {
+    if matches!(parts.version, Version::HTTP_2 | Version::HTTP_3) {
         if !names_one_host(&parts) {
             return own(Response::error(400, "A request must have exactly one valid host\n"));
         }
@@ -301,8 +347,8 @@ async fn respond(
             return own(refusal(BodyError::TooLarge));
         }
         let reading = content.clone();
-        let body = HyperRequestBody::new(content, most, BodyPace::new(&worker.settings));
-        let mut request = Request::from_parts(parts, request_body::hyper(body));
+        let body = BoundedBody::new(content, most, BodyPace::new(&worker.settings));
+        let mut request = Request::from_parts(parts, request_body::bounded(body));
         let called = {
             let _context = worker.app.enter();
             worker.app.shared.introduce(client, request.extensions_mut());

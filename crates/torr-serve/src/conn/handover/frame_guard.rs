@@ -13,10 +13,10 @@ use torr_wire::request::HTTP2_PREFACE;
 
 /// The number of streams of one connection at a time, the least that RFC 9113 recommends (section 5.1.2) and a little more. It
 /// bounds handlers of the `App` that work for a connection, too, whether their streams are open or reset.
-pub(super) const STREAMS: u32 = 128;
+pub(in crate::conn) const STREAMS: u32 = 128;
 /// The most time that a connection without requests has for a graceful end, and that a client has to read of the end before its
 /// further requests are refused.
-pub(super) const GRACE: Duration = Duration::from_secs(1);
+pub(in crate::conn) const GRACE: Duration = Duration::from_secs(1);
 /// The cost that frames without content may have at a time, and the part of it that is regained each second. A frame costs about a
 /// microsecond, so that a client that sends nothing else takes 0.2% of a CPU.
 const BURST: u32 = 10_000;

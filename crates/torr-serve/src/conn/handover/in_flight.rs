@@ -50,7 +50,7 @@ impl Counts {
 }
 
 /// The requests in flight on one connection.
-pub(super) struct InFlight {
+pub(in crate::conn) struct InFlight {
     counts: Cell<Counts>,
     times: Cell<Times>,
     /// A request has made a tunnel of its stream, whose end hyper does not report.
@@ -71,7 +71,7 @@ struct Times {
 }
 
 impl InFlight {
-    pub fn new(flow: Rc<Flow>, counted_by: Option<Rc<WorkerContext>>) -> Rc<Self> {
+    pub(super) fn new(flow: Rc<Flow>, counted_by: Option<Rc<WorkerContext>>) -> Rc<Self> {
         let now = Instant::now();
         let times = Cell::new(Times { ended: now, polled: now });
         Rc::new(Self {
@@ -90,7 +90,7 @@ impl InFlight {
     }
 
     /// Counts a content that is discarded.
-    pub fn discard(all: &Rc<Self>) -> Discarding {
+    pub(super) fn discard(all: &Rc<Self>) -> Discarding {
         all.discarding.set(all.discarding.get() + 1);
         Discarding(Rc::clone(all))
     }

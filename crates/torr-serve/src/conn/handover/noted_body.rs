@@ -15,7 +15,7 @@ use std::task::{self, Context, Poll};
 /// The number of bytes that are given to hyper at a time.
 const PART: usize = 16 * 1024;
 
-pub(super) struct NotedBody {
+pub(in crate::conn) struct NotedBody {
     body: BoxBody,
     /// The rest of a piece that is given to hyper in parts.
     rest: Bytes,
@@ -28,7 +28,7 @@ pub(super) struct NotedBody {
 }
 
 impl NotedBody {
-    pub fn new(
+    pub(super) fn new(
         body: BoxBody,
         worker: Rc<WorkerContext>,
         note: Note,

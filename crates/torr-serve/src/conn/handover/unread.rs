@@ -6,9 +6,8 @@
 
 use super::in_flight::{Discarding, InFlight};
 use crate::conn::lingering::{LINGER_PAUSE, LINGER_TIME};
-use crate::message::hyper_request_body::ReceivedContent;
+use crate::message::bounded_body::{ContentSource, ReceivedContent};
 use http_body_util::BodyExt;
-use hyper::body::Incoming;
 use std::mem;
 use std::rc::Rc;
 use std::task::Context;
@@ -72,7 +71,7 @@ impl Drop for UnreadContent {
 
 /// Reads a content until it ends or its connection ends; behind the response's end, also until its client pauses or sends for too
 /// long.
-async fn discard(mut content: Incoming, response_end: oneshot::Receiver<()>, _counted: Discarding) {
+async fn discard(mut content: ContentSource, response_end: oneshot::Receiver<()>, _counted: Discarding) {
     let during_response = async { while let Some(Ok(_)) = content.frame().await {} };
     tokio::select! {
         () = during_response => return,

@@ -40,6 +40,7 @@ pub(super) fn of(table: &MetricsTable, metrics: &[Metric]) -> String {
     out.head("torr_connections", "gauge", "Open connections, by the component that serves them.");
     out.line("torr_connections", &[("by", &"engine")], gauges(Gauge::Open));
     out.line("torr_connections", &[("by", &"hyper")], gauges(Gauge::Elsewhere));
+    out.line("torr_connections", &[("by", &"http3")], gauges(Gauge::Http3));
     out.one("torr_received_bytes_total", "counter", "Bytes received.", sum(Count::Received));
     out.one("torr_sent_bytes_total", "counter", "Bytes sent.", sum(Count::Sent));
     out.one("torr_handler_waits_total", "counter", "Handlers that did not complete immediately.", sum(Count::Waited));

@@ -8,10 +8,10 @@ use http::Request;
 use std::time::Duration;
 use torr_serve::{App, Response, Settings};
 
-pub(super) const MEGABYTE: usize = 1024 * 1024;
+pub const MEGABYTE: usize = 1024 * 1024;
 
 /// Controllers of all kinds beside the router.
-pub(super) fn app() -> App {
+pub fn app() -> App {
     App::new()
         .get("/c/hello", |_| Response::text("hello"))
         .get("/c/nothing", |_| Response::new(204))

@@ -65,29 +65,43 @@ impl From<QpackError> for Http3Error {
 /// # Errors
 /// [`QpackError`]; fields before the defect have been given.
 #[inline]
-pub fn decode(mut section: &[u8], room: &mut Vec<u8>, mut field: impl FnMut(&[u8], &[u8])) -> Result<(), QpackError> {
+pub fn decode(section: &[u8], room: &mut Vec<u8>, field: impl FnMut(&[u8], &[u8])) -> Result<(), QpackError> {
+    decode_up_to(LARGEST_SECTION, section, room, field)
+}
+
+/// Decodes as [`decode`], with a limit of the section of its own, in bytes.
+///
+/// # Errors
+/// [`QpackError`]; fields before the defect have been given.
+#[inline]
+pub fn decode_up_to(
+    largest: usize,
+    mut section: &[u8],
+    room: &mut Vec<u8>,
+    mut field: impl FnMut(&[u8], &[u8]),
+) -> Result<(), QpackError> {
     // The section was encoded without the dynamic table if it requires no insertion. The base does not matter then.
     if number(&mut section, 8)? != 0 {
         return Err(QpackError::Dynamic);
     }
     number(&mut section, 7)?;
-    let mut size = 0;
+    let mut size = Size { largest, counted: 0 };
     while let Some(&first) = section.first() {
         room.clear();
         if first & 0x80 != 0 {
             let (name, value) = indexed(&mut section, first & 0x40 != 0, 6)?;
-            count(&mut size, name.len() + value.len())?;
+            size.count(name.len() + value.len())?;
             field(name.as_bytes(), value.as_bytes());
         } else if first & 0x40 != 0 {
             let (name, _) = indexed(&mut section, first & 0x10 != 0, 4)?;
             string(&mut section, 7, room)?;
-            count(&mut size, name.len() + room.len())?;
+            size.count(name.len() + room.len())?;
             field(name.as_bytes(), room);
         } else if first & 0x20 != 0 {
             string(&mut section, 3, room)?;
             let name = room.len();
             string(&mut section, 7, room)?;
-            count(&mut size, room.len())?;
+            size.count(room.len())?;
             let (name, value) = room.split_at(name);
             field(name, value);
         } else {
@@ -98,9 +112,17 @@ pub fn decode(mut section: &[u8], room: &mut Vec<u8>, mut field: impl FnMut(&[u8
     Ok(())
 }
 
-fn count(size: &mut usize, field: usize) -> Result<(), QpackError> {
-    *size += field + OVERHEAD;
-    if *size > LARGEST_SECTION { Err(QpackError::TooLarge) } else { Ok(()) }
+/// The size of the fields so far, and its limit, in bytes.
+struct Size {
+    largest: usize,
+    counted: usize,
+}
+
+impl Size {
+    fn count(&mut self, field: usize) -> Result<(), QpackError> {
+        self.counted += field + OVERHEAD;
+        if self.counted > self.largest { Err(QpackError::TooLarge) } else { Ok(()) }
+    }
 }
 
 #[inline]

@@ -1,8 +1,8 @@
-//! The encoding of requests' header sections (RFC 9204, section 4.5).
+//! The encoding of field sections (RFC 9204, section 4.5).
 
 use super::statics::STATICS;
 use crate::packed::{write_number, write_string};
-use http::{HeaderName, Request};
+use http::{HeaderMap, HeaderName, Request, StatusCode};
 
 /// Appends the header section of a request. Fields that HTTP/3 does not have are left out.
 pub fn encode(head: &Request<()>, out: &mut Vec<u8>) {
@@ -15,7 +15,24 @@ pub fn encode(head: &Request<()>, out: &mut Vec<u8>) {
         field(b":authority", authority.as_str().as_bytes(), out);
     }
     field(b":path", uri.path_and_query().map_or("/", |path| path.as_str()).as_bytes(), out);
-    for (name, value) in head.headers() {
+    fields(head.headers(), out);
+}
+
+/// Appends the header section of a response. Fields that HTTP/3 does not have are left out.
+pub fn encode_response(status: StatusCode, headers: &HeaderMap, out: &mut Vec<u8>) {
+    out.extend_from_slice(&[0, 0]);
+    field(b":status", status.as_str().as_bytes(), out);
+    fields(headers, out);
+}
+
+/// Appends a trailer section.
+pub fn encode_trailers(trailers: &HeaderMap, out: &mut Vec<u8>) {
+    out.extend_from_slice(&[0, 0]);
+    fields(trailers, out);
+}
+
+fn fields(headers: &HeaderMap, out: &mut Vec<u8>) {
+    for (name, value) in headers {
         if belongs(name, value.as_bytes()) {
             field(name.as_str().as_bytes(), value.as_bytes(), out);
         }

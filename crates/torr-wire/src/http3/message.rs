@@ -1,19 +1,25 @@
-//! The response on a request's stream: frames in an order that is checked (RFC 9114, section 4.1).
+//! The message on a request's stream, a request or a response: frames in an order that is checked (RFC 9114, section 4.1).
 
 use super::LARGEST_SECTION;
 use super::error::{ErrorCode, Http3Error};
 use super::frame::{FrameReader, Piece, kind};
+use super::sender::Sender;
 
-/// The number of frames without content that a response may have: interim responses, and frames of unknown types.
+/// The number of frames without content that a message may have: interim responses, and frames of unknown types.
 const MOST_EMPTY: u32 = 10_000;
 
-/// A piece of a response.
+/// The type that a frame is given whose payload is skipped: it is larger than any type.
+const SKIPPED: u64 = u64::MAX;
+
+/// A piece of a message.
 #[derive(Debug, PartialEq, Eq)]
-pub enum ResponsePiece<'b> {
-    /// An encoded field section: of an interim or the final response, or the trailers.
+pub enum MessagePiece<'b> {
+    /// An encoded field section: of a request, an interim or the final response, or the trailers.
     Section(Section<'b>),
     /// Bytes of the content, at least one.
     Content(&'b [u8]),
+    /// A field section whose encoded form is above the limit. Its bytes are skipped.
+    TooLarge,
 }
 
 /// The bytes of a field section: those that were received, or those that were collected.
@@ -34,10 +40,13 @@ impl AsRef<[u8]> for Section<'_> {
     }
 }
 
-/// A reader of a response's stream. Which of the sections is which, the reader of the fields tells: only that content has begun,
+/// A reader of a message's stream. Which of the sections is which, the reader of the fields tells: only that content has begun,
 /// behind which at most one section follows.
-#[derive(Debug, Default)]
-pub struct ResponseStream {
+#[derive(Debug)]
+pub struct MessageStream {
+    sender: Sender,
+    /// The limit of an encoded field section, in bytes.
+    largest: u64,
     reader: FrameReader,
     /// The type of the current frame.
     kind: u64,
@@ -50,36 +59,62 @@ pub struct ResponseStream {
     empty: u32,
 }
 
-impl ResponseStream {
+impl Default for MessageStream {
+    /// Returns a reader of a server's responses, whose field sections are limited by [`LARGEST_SECTION`].
+    fn default() -> Self {
+        Self::new(Sender::Server, LARGEST_SECTION)
+    }
+}
+
+impl MessageStream {
+    /// Returns a reader of the messages of a sender, whose encoded field sections have at most this many bytes.
+    pub fn new(sender: Sender, largest: usize) -> Self {
+        Self {
+            sender,
+            largest: largest as u64,
+            reader: FrameReader::default(),
+            kind: 0,
+            section: Vec::new(),
+            has_section: false,
+            has_content: false,
+            has_trailers: false,
+            empty: 0,
+        }
+    }
+
     /// Returns whether the stream may end here.
     pub fn is_between(&self) -> bool {
         self.reader.is_between()
     }
 
-    /// Reads bytes up to the next piece of the response, or all of them, and takes them off the front.
+    /// Reads bytes up to the next piece of the message, or all of them, and takes them off the front.
     ///
     /// # Errors
-    /// If the server violates HTTP/3.
+    /// If the sender violates HTTP/3.
     #[inline]
-    pub fn next<'b>(&mut self, input: &mut &'b [u8]) -> Result<Option<ResponsePiece<'b>>, Http3Error> {
+    pub fn next<'b>(&mut self, input: &mut &'b [u8]) -> Result<Option<MessagePiece<'b>>, Http3Error> {
         while let Some(piece) = self.reader.next(input)? {
             match piece {
                 Piece::Begin(kind, length) => {
                     self.begin(kind, length)?;
+                    if kind == kind::HEADERS && length > self.largest {
+                        self.kind = SKIPPED;
+                        return Ok(Some(MessagePiece::TooLarge));
+                    }
                     if kind == kind::HEADERS && length == 0 {
-                        return Ok(Some(ResponsePiece::Section(Section::Received(&[]))));
+                        return Ok(Some(MessagePiece::Section(Section::Received(&[]))));
                     }
                 }
                 Piece::Payload(bytes, is_last) => match self.kind {
-                    kind::DATA => return Ok(Some(ResponsePiece::Content(bytes))),
+                    kind::DATA => return Ok(Some(MessagePiece::Content(bytes))),
                     kind::HEADERS if is_last && self.section.is_empty() => {
-                        return Ok(Some(ResponsePiece::Section(Section::Received(bytes))));
+                        return Ok(Some(MessagePiece::Section(Section::Received(bytes))));
                     }
                     kind::HEADERS => {
                         self.section.extend_from_slice(bytes);
                         if is_last {
                             let section = std::mem::take(&mut self.section);
-                            return Ok(Some(ResponsePiece::Section(Section::Collected(section))));
+                            return Ok(Some(MessagePiece::Section(Section::Collected(section))));
                         }
                     }
                     _ => {}
@@ -108,13 +143,13 @@ impl ResponseStream {
             kind::HEADERS if self.has_trailers => {
                 Err(Http3Error::new(ErrorCode::FRAME_UNEXPECTED, "HEADERS frame behind the trailers"))
             }
-            kind::HEADERS if length > LARGEST_SECTION as u64 => {
-                Err(Http3Error::new(ErrorCode::EXCESSIVE_LOAD, "the header section is larger than 64 KiB"))
-            }
             kind::HEADERS => {
                 self.has_trailers = self.has_content;
                 self.has_section = true;
                 Ok(())
+            }
+            kind::PUSH_PROMISE if self.sender == Sender::Client => {
+                Err(Http3Error::new(ErrorCode::FRAME_UNEXPECTED, "PUSH_PROMISE frame of a client"))
             }
             kind::PUSH_PROMISE => {
                 Err(Http3Error::new(ErrorCode::ID_ERROR, "PUSH_PROMISE although pushes are not allowed"))
@@ -136,15 +171,16 @@ mod tests {
 
     /// Reads a stream in pieces of this length: sections, and content that is put together.
     fn read(bytes: &[u8], length: usize) -> Result<(Vec<Part>, bool), ErrorCode> {
-        let (mut stream, mut pieces) = (ResponseStream::default(), Vec::<Part>::new());
+        let (mut stream, mut pieces) = (MessageStream::default(), Vec::<Part>::new());
         for mut piece in bytes.chunks(length) {
             while let Some(piece) = stream.next(&mut piece).map_err(|error| error.code)? {
                 match piece {
-                    ResponsePiece::Section(section) => pieces.push((true, section.as_ref().to_vec())),
-                    ResponsePiece::Content(content) => match pieces.last_mut() {
+                    MessagePiece::Section(section) => pieces.push((true, section.as_ref().to_vec())),
+                    MessagePiece::Content(content) => match pieces.last_mut() {
                         Some((false, before)) => before.extend_from_slice(content),
                         _ => pieces.push((false, content.to_vec())),
                     },
+                    MessagePiece::TooLarge => return Err(ErrorCode::EXCESSIVE_LOAD),
                 }
             }
         }

@@ -1,5 +1,7 @@
-//! A request's body on a connection that hyper serves, with the limits that the engine has for its own.
+//! A request's body on a connection that hyper serves or that is of HTTP/3, with the limits that the engine has for its own.
 
+#[cfg(feature = "http3")]
+use crate::message::body_channel::BodyReceiver;
 use crate::message::body_error::BodyError;
 use crate::message::body_pace::BodyPace;
 use bytes::Bytes;
@@ -15,7 +17,7 @@ use std::time::Instant;
 use tokio::time::{Sleep, sleep};
 
 /// A body within the limits of size and time.
-pub(crate) struct HyperRequestBody {
+pub(crate) struct BoundedBody {
     content: ReceivedContent,
     /// The number of bytes that may still come.
     room: u64,
@@ -30,46 +32,85 @@ struct Waiting {
     timer: Pin<Box<Sleep>>,
 }
 
-/// The content of a request as hyper receives it. The body that a handler reads shares it with the code that makes the response.
+/// The content of a request as it is received. The body that a handler reads shares it with the code that makes the response.
 #[derive(Debug, Clone)]
 pub(crate) struct ReceivedContent(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    incoming: Mutex<Incoming>,
+    source: Mutex<ContentSource>,
     /// The reason why the body was not received to its end.
     fault: OnceLock<BodyError>,
     /// The response has begun.
     has_response: AtomicBool,
 }
 
-impl ReceivedContent {
-    pub fn new(incoming: Incoming) -> Self {
-        let incoming = Mutex::new(incoming);
-        Self(Arc::new(Shared { incoming, fault: OnceLock::new(), has_response: AtomicBool::new(false) }))
+/// Where the content of a request comes from.
+#[derive(Debug)]
+pub(crate) enum ContentSource {
+    /// A connection that hyper serves.
+    Hyper(Incoming),
+    /// A stream of HTTP/3.
+    #[cfg(feature = "http3")]
+    Channel(BodyReceiver),
+}
+
+impl Body for ContentSource {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        match &mut *self {
+            Self::Hyper(incoming) => Pin::new(incoming).poll_frame(cx).map_err(of_hyper),
+            #[cfg(feature = "http3")]
+            Self::Channel(receiver) => receiver.poll_piece(cx).map_ok(Frame::data),
+        }
     }
 
-    /// Returns what hyper receives. hyper's code may have panicked in a poll: the connection then has an error to report.
-    fn incoming(&self) -> MutexGuard<'_, Incoming> {
-        self.0.incoming.lock().unwrap_or_else(PoisonError::into_inner)
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Self::Hyper(incoming) => incoming.is_end_stream(),
+            #[cfg(feature = "http3")]
+            Self::Channel(receiver) => receiver.is_ended(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Hyper(incoming) => incoming.size_hint(),
+            #[cfg(feature = "http3")]
+            Self::Channel(receiver) => receiver.left().map_or_else(SizeHint::default, SizeHint::with_exact),
+        }
+    }
+}
+
+impl ReceivedContent {
+    pub fn new(source: ContentSource) -> Self {
+        let source = Mutex::new(source);
+        Self(Arc::new(Shared { source, fault: OnceLock::new(), has_response: AtomicBool::new(false) }))
+    }
+
+    /// Returns where the content comes from. hyper's code may have panicked in a poll: the connection then has an error to report.
+    fn source(&self) -> MutexGuard<'_, ContentSource> {
+        self.0.source.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn is_end_stream(&self) -> bool {
-        self.incoming().is_end_stream()
+        self.source().is_end_stream()
     }
 
     pub fn size_hint(&self) -> SizeHint {
-        self.incoming().size_hint()
+        self.source().size_hint()
     }
 
     /// Returns what was not read of the content.
     ///
     /// # Errors
     /// `None` if all of it was read, and the content itself if a handler may still read it.
-    pub fn into_unread(self) -> Result<Incoming, Option<Self>> {
+    pub fn into_unread(self) -> Result<ContentSource, Option<Self>> {
         let shared = Arc::try_unwrap(self.0).map_err(|shared| Some(Self(shared)))?;
-        let incoming = shared.incoming.into_inner().unwrap_or_else(PoisonError::into_inner);
-        if incoming.is_end_stream() { Err(None) } else { Ok(incoming) }
+        let source = shared.source.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if source.is_end_stream() { Err(None) } else { Ok(source) }
     }
 
     /// Discards what has arrived, and is woken by more, if the caller and the code that makes the response are the only ones that hold
@@ -77,7 +118,7 @@ impl ReceivedContent {
     pub fn discard_unheld(&self, cx: &mut Context<'_>) {
         const CALLER_AND_RESPONSE: usize = 2;
         if Arc::strong_count(&self.0) <= CALLER_AND_RESPONSE {
-            while let Poll::Ready(Some(Ok(_))) = Pin::new(&mut *self.incoming()).poll_frame(cx) {}
+            while let Poll::Ready(Some(Ok(_))) = Pin::new(&mut *self.source()).poll_frame(cx) {}
         }
     }
 
@@ -92,7 +133,7 @@ impl ReceivedContent {
     }
 }
 
-impl HyperRequestBody {
+impl BoundedBody {
     /// Returns a body of at most `most` bytes, which comes at this pace whenever the handler waits for more.
     pub fn new(content: ReceivedContent, most: u64, pace: BodyPace) -> Self {
         Self { content, room: most, pace, waiting: None }
@@ -104,7 +145,7 @@ impl HyperRequestBody {
     }
 
     pub fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        let polled = Pin::new(&mut *self.content.incoming()).poll_frame(cx);
+        let polled = Pin::new(&mut *self.content.source()).poll_frame(cx);
         let Poll::Ready(frame) = polled else {
             return self.poll_wait(cx);
         };
@@ -113,7 +154,7 @@ impl HyperRequestBody {
         }
         let frame = match frame {
             Some(Ok(frame)) => frame,
-            Some(Err(error)) => return self.fail(of_hyper(error)),
+            Some(Err(error)) => return self.fail(error),
             None => return Poll::Ready(None),
         };
         let length = frame.data_ref().map_or(0, |data| data.len() as u64);

@@ -1,0 +1,107 @@
+//! `torr serve --http3`, seen by Torr's own load side and by a client of quic-go.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+use torr_test_support::certificates::self_signed;
+use torr_test_support::program::{run, torr, torr_json, torr_path};
+use torr_test_support::result::{adds_up, count};
+use torr_test_support::servers::Serve;
+
+/// A server for localhost, with these flags beside.
+struct Scene {
+    certificate: PathBuf,
+    serve: Serve,
+    folder: TempDir,
+}
+
+impl Scene {
+    fn set(args: &[&str]) -> Self {
+        let folder = tempfile::tempdir().expect("there is room for temporary files");
+        let (certificate, key) = self_signed(folder.path());
+        let tls = ["--http3", "--tls-cert", text(&certificate), "--tls-key", text(&key)];
+        let serve = Serve::start(&[&tls, args].concat());
+        Self { certificate, serve, folder }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("https://{}{path}", self.serve.address)
+    }
+
+    /// Loads the server on one thread.
+    fn press(&self, path: &str, args: &[&str]) -> Value {
+        let always = ["-t", "1", "--http3", "--cacert", text(&self.certificate), &self.url(path)];
+        let result = torr_json(&[args, &always].concat());
+        adds_up(&result);
+        result
+    }
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("temporary folders have plain names")
+}
+
+#[test]
+fn every_request_of_a_load_is_answered() {
+    for args in [&["--workers", "1"][..], &["--workers", "3", "--router", "true"]] {
+        let scene = Scene::set(args);
+        for (load, path, requests, body) in [
+            (&["-n", "700", "-c", "3", "--streams", "10"][..], "/", 700, 20),
+            (&["-n", "300", "-c", "1", "--streams", "200"], "/benchmark", 300, 20),
+            (&["-n", "20", "-c", "2", "--streams", "2"], "/bytes/300000", 20, 300_000),
+            (&["-n", "60", "-c", "6", "--no-keepalive"], "/", 60, 20),
+            (&["-n", "50", "-c", "5", "--streams", "5"], "/sleep/2", 50, 0),
+        ] {
+            let result = scene.press(path, load);
+            let wrong = (&result["errors"], &result["causes"]);
+            assert_eq!((count(&result, "/status/200"), count(&result, "/unfinished")), (requests, 0), "{wrong:?}");
+            if body > 0 {
+                assert_eq!(count(&result, "/bytes/body"), requests * body, "{path}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_access_log_and_the_metrics_have_its_requests() {
+    let log = tempfile::NamedTempFile::new().expect("there is room for temporary files");
+    let scene = Scene::set(&["--access-log", text(log.path()), "--workers", "1"]);
+    scene.press("/?a=b", &["-n", "5", "-c", "1"]);
+    let metrics = ["--silent", "--cacert", text(&scene.certificate), &scene.url("/metrics")];
+    let metrics = run("curl", &metrics).stdout;
+    assert!(metrics.contains("torr_http_requests_total{code=\"200\"} 5"), "{metrics}");
+    // The log is complete when the server has ended.
+    let Scene { mut serve, folder: _folder, .. } = scene;
+    serve.terminate();
+    assert_eq!(serve.wait(), Some(0));
+    let lines = std::fs::read_to_string(log.path()).expect("there is a log");
+    assert_eq!(lines.matches("\"GET /?a=b HTTP/3\" 200 20").count(), 5, "{lines}");
+}
+
+#[test]
+fn what_http3_needs_is_named() {
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let (certificate, key) = self_signed(folder.path());
+    let tls = ["--tls-cert", text(&certificate), "--tls-key", text(&key)];
+    for (args, line) in [
+        (vec!["--http3"], "http3 needs tls_cert and tls_key: QUIC is always encrypted"),
+        ([&["--http3", "--processes", "2"], &tls[..]].concat(), "http3 needs worker threads: set processes to 0"),
+    ] {
+        let ended = torr(&[&["serve", "--listen", "127.0.0.1:0"], &args[..]].concat());
+        assert_eq!(ended.code, Some(2), "{args:?}: {ended:?}");
+        assert!(ended.stderr.contains(line), "{args:?}: {ended:?}");
+    }
+}
+
+/// Run by `./test full`, which builds the client.
+#[test]
+#[ignore = "needs a client by quic-go, which ./test full builds"]
+fn a_client_of_quic_go_gets_what_it_requests() {
+    let built = PathBuf::from(torr_path());
+    let folder = built.ancestors().nth(2).expect("cargo builds into a folder of the profile's name");
+    let program = folder.join("http3/client");
+    assert!(program.exists(), "there is no {}: ./test full builds it", program.display());
+    let scene = Scene::set(&["--workers", "2", "--max-body", "20000000"]);
+    let ended = run(text(&program), &[text(&scene.certificate), &scene.url("")]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "get\nlarge\npost\nstreams\n"), "{ended:?}");
+}
