@@ -95,8 +95,11 @@ impl Format {
 mod tests {
     use super::*;
 
+    /// The name of a format, a line, and the line's target, response time in nanoseconds and host.
+    type Example = (&'static str, &'static str, &'static str, Option<u64>, Option<&'static str>);
+
     /// Lines from the documentation of each program.
-    const LINES: [(&str, &str, &str, Option<u64>, Option<&str>); 9] = [
+    const LINES: [Example; 9] = [
         (
             "combined",
             r#"127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /apache_pb.gif HTTP/1.0" 200 2326 "http://www.example.com/start.html" "Mozilla/4.08 [en] (Win98; I ;Nav)""#,
