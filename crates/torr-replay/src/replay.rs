@@ -136,10 +136,32 @@ impl Users for Replay {
 
 /// Returns a line of a log as it may be shown.
 pub fn shown(line: &str) -> String {
-    let words: Vec<_> = line.split_whitespace().map(redact::url).collect();
+    let words: Vec<_> = before_secret_field(line).split_whitespace().map(without_secrets).collect();
     // Of JSON the members, and parameters without a '?' before them.
     let secrets = Secrets::new(secrets_of_content(line.as_bytes()));
     redact::line(&secrets.mask(words.join(" "))).chars().take(SHOWN).collect()
+}
+
+/// Returns a line up to the first name of a field whose value is a secret, if it has any: where that value ends is not known.
+fn before_secret_field(line: &str) -> &str {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    let mut names = line.match_indices(is_of_name).map(|(at, _)| at).filter(|at| !line[..*at].ends_with(is_of_name));
+    let end = names.find_map(|at| {
+        let length = line[at..].find(|c: char| !is_of_name(c)).unwrap_or(line.len() - at);
+        redact::is_secret_field(&line[at..at + length]).then_some(at + length)
+    });
+    end.map_or(line, |end| &line[..end])
+}
+
+/// Returns a word with its URL, or its parameters without one, as they may be shown.
+fn without_secrets(word: &str) -> String {
+    let word = redact::url(word);
+    if word.contains('?') {
+        return word.into_owned();
+    }
+    let start = word.find(|c: char| c.is_ascii_alphanumeric()).unwrap_or(0);
+    let as_query = format!("?{}", &word[start..]);
+    format!("{}{}", &word[..start], &redact::url(&as_query)[1..])
 }
 
 #[cfg(test)]
@@ -151,6 +173,8 @@ mod tests {
         for (line, expected) in [
             ("junk \"GET /a?token=s3cretvalue&b=1 HTTP/1.1\"", "junk \"GET /a?token=***&b=1 HTTP/1.1\""),
             ("x http://ann:s3cretvalue@host/", "x http://***@host/"),
+            ("x 'token=s3cretvalue&page=2' y", "x 'token=***&page=2' y"),
+            ("{\"headers\":{\"Authorization\":[\"Bearer s3cretvalue\"]}}", "{\"headers\":{\"Authorization"),
         ] {
             assert_eq!(shown(line), expected);
         }

@@ -361,7 +361,7 @@ pub fn verdict(verdict: &Verdict) -> String {
 }
 
 fn indent(lines: &str) -> String {
-    lines.lines().map(|line| format!("  {line}\n")).collect()
+    lines.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") }).collect()
 }
 
 #[cfg(test)]
