@@ -84,7 +84,7 @@ impl Reader {
         let keeps_content = behaviour.get("disableBodyPruning").is_true();
         body::add(self, described.get("body"), keeps_content, &mut request, &mut left_out);
         drop_nameless(&mut request);
-        request.options = definitions;
+        request.options.splice(0..0, definitions);
         self.behaviour(behaviour, &mut request, &mut left_out);
         made.entry.request = request;
         left_out.append(&mut made.left_out);
