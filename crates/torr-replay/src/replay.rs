@@ -148,7 +148,8 @@ fn before_secret_field(line: &str) -> &str {
     let mut names = line.match_indices(is_of_name).map(|(at, _)| at).filter(|at| !line[..*at].ends_with(is_of_name));
     let end = names.find_map(|at| {
         let length = line[at..].find(|c: char| !is_of_name(c)).unwrap_or(line.len() - at);
-        redact::is_secret_field(&line[at..at + length]).then_some(at + length)
+        let (name, behind) = line[at..].split_at(length);
+        (behind.starts_with(['"', ':']) && redact::is_secret_field(name)).then_some(at + length)
     });
     end.map_or(line, |end| &line[..end])
 }
