@@ -141,6 +141,17 @@ fn prepared(folder: &Path, echo: &Echo, script: &str) {
     std::fs::write(folder.join("script.sh"), script + "\n").expect("there is room");
 }
 
+/// Runs the script of a folder, and returns the requests that the server got.
+fn sent_by_curl(folder: &Path, echo: &Echo) -> Vec<Compared> {
+    let mut bash = Command::new("bash");
+    // No settings of the user, and no end of the connection after each request.
+    bash.arg("-c").arg("curl() { command curl -q -sS \"$@\"; }; . ./script.sh").current_dir(folder);
+    let ended = Running::start(bash).wait();
+    let script = std::fs::read_to_string(folder.join("script.sh"));
+    assert!(ended.stderr.is_empty(), "{script:?}: {ended:?}");
+    compared(echo.take(), &[])
+}
+
 fn has_curl() -> bool {
     let found = Command::new("curl").arg("--version").output().is_ok();
     if !found {
@@ -160,12 +171,7 @@ fn what_is_imported_sends_what_curl_sends() {
         let folder = tempfile::tempdir().expect("there is room");
         let folder = folder.path();
         prepared(folder, &echo, script);
-        let mut bash = Command::new("bash");
-        // No settings of the user, and no end of the connection after each request.
-        bash.arg("-c").arg("curl() { command curl -q -sS \"$@\"; }; . ./script.sh").current_dir(folder);
-        let ended = Running::start(bash).wait();
-        assert!(ended.stderr.is_empty(), "{script}: {ended:?}");
-        let expected = compared(echo.take(), &[]);
+        let expected = sent_by_curl(folder, &echo);
         assert!(!expected.is_empty(), "{script}");
         let imported = walk::import(folder, &["curl", "script.sh"]);
         if imported.code != Some(0) || imported.stderr.contains("left out") {
@@ -200,11 +206,7 @@ fn a_signature_of_aws_is_that_of_curl() {
         let folder = tempfile::tempdir().expect("there is room");
         let folder = folder.path();
         prepared(folder, &echo, &format!("curl {command}"));
-        let mut bash = Command::new("bash");
-        bash.arg("-c").arg("curl() { command curl -q -sS \"$@\"; }; . ./script.sh").current_dir(folder);
-        let ended = Running::start(bash).wait();
-        assert!(ended.stderr.is_empty(), "{request}: {ended:?}");
-        let signed = compared(echo.take(), &[]);
+        let signed = sent_by_curl(folder, &echo);
         // A request that has the time itself is signed for that time.
         let time = field(&signed[0], "x-amz-date");
         prepared(folder, &echo, &format!("curl {command} -H 'X-Amz-Date: {time}'"));

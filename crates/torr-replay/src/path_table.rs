@@ -122,12 +122,20 @@ impl Node {
     /// Returns the node of a path's segments, which may be new.
     fn descend<'s>(&mut self, mut segments: impl Iterator<Item = &'s str>) -> &mut Self {
         let Some(segment) = segments.next() else { return self };
-        let is_new = || !self.children.contains_key(segment);
-        if !self.is_merged && !is_identifier(segment) && is_new() && self.children.len() >= MOST_NAMES {
-            self.merge_children();
+        let mut name = self.name(segment);
+        if !self.children.contains_key(name) {
+            if name == segment && self.children.len() >= MOST_NAMES {
+                self.merge_children();
+                name = IDENTIFIER;
+            }
+            self.children.entry(name.to_owned()).or_default();
         }
-        let name = if self.is_merged || is_identifier(segment) { IDENTIFIER } else { segment };
-        self.children.entry(name.to_owned()).or_default().descend(segments)
+        self.children.get_mut(name).expect("it is added where it was missing").descend(segments)
+    }
+
+    /// Returns the name of a segment among the children.
+    fn name<'s>(&self, segment: &'s str) -> &'s str {
+        if self.is_merged || is_identifier(segment) { IDENTIFIER } else { segment }
     }
 
     /// Takes all segments at this position for identifiers.
@@ -203,8 +211,7 @@ impl PathTable {
     fn has<'s>(&self, method: &str, segments: impl Iterator<Item = &'s str>) -> bool {
         let mut node = &self.root;
         for segment in segments {
-            let name = if node.is_merged || is_identifier(segment) { IDENTIFIER } else { segment };
-            match node.children.get(name) {
+            match node.children.get(node.name(segment)) {
                 Some(child) => node = child,
                 None => return false,
             }

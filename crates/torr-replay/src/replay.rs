@@ -137,7 +137,7 @@ impl Users for Replay {
 /// Returns a line of a log as it may be shown.
 pub fn shown(line: &str) -> String {
     let words: Vec<_> = before_secret_field(line).split_whitespace().map(without_secrets).collect();
-    // Of JSON the members, and parameters without a '?' before them.
+    // Members of JSON have their secrets as well.
     let secrets = Secrets::new(secrets_of_content(line.as_bytes()));
     redact::line(&secrets.mask(words.join(" "))).chars().take(SHOWN).collect()
 }

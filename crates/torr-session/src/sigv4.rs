@@ -5,14 +5,13 @@
 //! some minutes only.
 
 use hmac::{Hmac, KeyInit, Mac};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{AsciiSet, percent_decode_str, percent_encode, utf8_percent_encode};
 use sha2::{Digest, Sha256};
-use std::fmt::{self, Write};
+use std::fmt;
+use torr_wire::percent::COMPONENT;
 
-/// All but the unreserved characters of RFC 3986, section 2.3.
-const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-/// [`RESERVED`] within a path.
-const RESERVED_IN_PATH: &AsciiSet = &RESERVED.remove(b'/');
+/// The characters that a signed path encodes: all but the unreserved ones and the slashes.
+const SIGNED_PATH: &AsciiSet = &COMPONENT.remove(b'/');
 /// The length in bytes of the longest part of a scope.
 const LONGEST_PART: usize = 64;
 
@@ -167,10 +166,7 @@ fn authenticated(key: &[u8], message: &[u8]) -> Vec<u8> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns a value without spaces around it and with one for several.
@@ -191,16 +187,16 @@ fn in_capitals(name: &str) -> String {
 fn path(sent: &str, is_s3: bool) -> String {
     if is_s3 {
         let decoded: Vec<u8> = percent_decode_str(sent).collect();
-        return percent_encoding::percent_encode(&decoded, RESERVED_IN_PATH).to_string();
+        return percent_encode(&decoded, SIGNED_PATH).to_string();
     }
-    utf8_percent_encode(sent, RESERVED_IN_PATH).to_string()
+    utf8_percent_encode(sent, SIGNED_PATH).to_string()
 }
 
 /// Returns a query in its canonical form: encoded parameters in the order of their names, then of their values.
 fn query(sent: &str) -> String {
     let encoded = |text: &str| {
         let decoded: Vec<u8> = percent_decode_str(&text.replace('+', " ")).collect();
-        percent_encoding::percent_encode(&decoded, RESERVED).to_string()
+        percent_encode(&decoded, COMPONENT).to_string()
     };
     let parameters = sent.split('&').filter(|parameter| !parameter.is_empty());
     let mut parameters: Vec<_> = parameters
