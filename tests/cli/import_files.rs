@@ -66,7 +66,7 @@ fn descriptions_collections_and_exports_become_hurl_files_that_check() {
         "torr: left out: webhooks, 1 time (requests that the service sends)",
     );
     let environment = sample("test.postman_environment.json");
-    let secrets = ["user", "password", "token_2", "x_api_key", "text"];
+    let secrets = ["user", "password", "token_2", "x_api_key", "text", "aws_key"];
     let line = "torr: left out: setNextRequest, 1 time (the entries of a hurl file run in order)";
     of("postman", "shop-2.1.postman_collection.json", &["--environment", &environment], &secrets, line);
     let line = "torr: variable 'unknown' has no value: set it with --variable unknown=VALUE or HURL_VARIABLE_unknown";

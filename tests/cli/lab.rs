@@ -280,7 +280,7 @@ fn a_new_subject_is_a_description_to_fill_in() {
 fn suites_and_subjects_are_listed_and_shown() {
     let list = torr(&["lab", "list"]);
     assert_eq!(list.code, Some(0));
-    let suites = ["webman-reference", "drogon", "orm", "proxy", "https", "workers", "techempower"];
+    let suites = ["webman-reference", "drogon", "orm", "proxy", "https", "http3", "workers", "techempower"];
     for name in suites.into_iter().chain(["torr-serve", "nginx", "postgres"]) {
         assert!(list.stdout.contains(&format!("  {name} ")), "{name}: {}", list.stdout);
     }

@@ -227,20 +227,16 @@ fn a_server_that_does_not_respond_to_quic_is_a_timeout() {
 #[test]
 fn what_http3_is_not_served_with_is_refused_by_name() {
     let file = tempfile::Builder::new().suffix(".hurl").tempfile().expect("there is room");
-    std::fs::write(file.path(), "GET https://localhost/\n").expect("there is room");
+    std::fs::write(file.path(), "GET http://localhost/\n").expect("there is room");
     let sessions = file.path().to_str().expect("the path is text");
     for (args, line) in [
         (&["http://localhost/"][..], "--http3 needs an https:// URL, found http://localhost/"),
         (&["https://localhost/", "--http2"], "--http3 cannot be used with --http2"),
         (&["https://localhost/", "--proxy", "http://localhost:1"], "--http3 cannot be used with --proxy"),
-        (&["https://localhost/", "--sse"], "--http3 cannot be used with --sse"),
         (&["https://localhost/", "--follow"], "--http3 cannot be used with --follow"),
         (&["https://localhost/", "--tls-max", "1.2"], "--http3 needs TLS 1.3: drop --tls-max"),
-        (&[sessions], "--http3 is not supported for sessions (HTTP/3 is for URLs)"),
+        (&[sessions], "--http3 needs an https:// URL, found http://localhost/"),
         (&["wss://localhost/", "--data", "x"], "--http3 is not supported for WebSockets"),
-        (&["doctor", "https://localhost/"], "--http3 is not supported for this command: use 'torr URL --http3'"),
-        (&["limit", "https://localhost/"], "--http3 is not supported for this command: use 'torr URL --http3'"),
-        (&["once", "https://localhost/"], "--http3 is not supported for this command: use 'torr URL --http3'"),
     ] {
         let ended = torr(&[args, &["--http3"]].concat());
         assert_eq!(ended.code, Some(2), "{args:?}: {ended:?}");

@@ -10,6 +10,7 @@ mod http2;
 mod http2_server;
 mod http3;
 mod http3_server;
+mod http3_work;
 mod load;
 mod requests;
 mod script_calls;

@@ -17,6 +17,6 @@ pub use outcome::{Comparison, Kind, SCHEMA};
 pub use paths::paths;
 pub use row::Row;
 pub use tls::tls;
-pub use transport::{Secured, Transport};
+pub use transport::{HttpVersion, Secured, Transport};
 pub use via::via;
 pub use workers::{Subject, Sweep, workers};

@@ -74,6 +74,10 @@ pub(crate) fn plan(
 fn protocol(part: &TransportPart, target: &Target) -> Result<ProtocolConfig, PlanError> {
     let tls = target.tls.then(|| tls::settings(&part.tls, target));
     match part.http3 {
+        true if part.unix_socket.is_some() || part.proxy.is_some() => {
+            let line = "HTTP/3 is not supported through a proxy or a Unix socket, which carry no datagrams";
+            Err(PlanError::Usage(line.into()))
+        }
         true => http3::protocol(target, tls),
         false => http2::protocol(&part.http2, target, tls),
     }

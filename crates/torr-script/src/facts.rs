@@ -52,6 +52,8 @@ pub struct Facts {
     pub authority: String,
     /// Whether requests go over HTTP/2.
     pub http2: bool,
+    /// Whether requests go over HTTP/3.
+    pub http3: bool,
     /// Variables with a value from the beginning, which only sessions have.
     pub variables: Vec<(String, String)>,
     /// Where the text goes that the script prints.
@@ -112,6 +114,7 @@ impl Facts {
         facts.set("authority", self.authority.as_str())?;
         let chooses_type = |(name, value): &(String, String)| name.eq_ignore_ascii_case("accept") && value != "*/*";
         facts.set("http2", self.http2)?;
+        facts.set("http3", self.http3)?;
         facts.set("has_accept", self.headers.iter().any(chooses_type))?;
         facts.set("has_host", self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")))?;
         Ok(facts)

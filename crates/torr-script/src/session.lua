@@ -392,8 +392,8 @@ end
 
 -- Opens a WebSocket: `local ws = http.ws(path, options)`.
 function http.ws(path, options)
-    if facts.http2 then
-        error("http.ws needs HTTP/1.1: leave out --http2 and --http2-prior-knowledge", 2)
+    if facts.http2 or facts.http3 then
+        error("http.ws needs HTTP/1.1: leave out --http2, --http2-prior-knowledge and --http3", 2)
     end
     return send("socket", opened, "GET", path, options)
 end

@@ -2,7 +2,7 @@
 
 use super::task;
 use procfs::FromBufReadSI;
-use procfs::net::{TcpNetEntries, TcpNetEntry, UnixNetEntry};
+use procfs::net::{TcpNetEntries, TcpNetEntry, UdpNetEntries, UdpNetEntry, UnixNetEntry};
 use rustix::fs::{Dir, Mode, OFlags, open, readlinkat_raw};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
@@ -102,8 +102,16 @@ pub(crate) fn numbers(directory: &Path) -> Vec<i32> {
 
 /// The listening sockets, by inode, whose local address is one of those. `tables` is the directory of a network namespace's tables.
 pub(crate) fn listening(tables: &Path, is_one: impl Fn(SocketAddr) -> bool) -> BTreeSet<u64> {
-    let tables = ["tcp", "tcp6"].map(|name| listeners(&tables.join(name)));
-    tables.into_iter().flatten().filter(|entry| is_one(entry.local_address)).map(|entry| entry.inode).collect()
+    let of_tcp = ["tcp", "tcp6"].map(|name| listeners(&tables.join(name)));
+    let of_tcp = of_tcp.into_iter().flatten().filter(|entry| is_one(entry.local_address)).map(|entry| entry.inode);
+    let found: BTreeSet<_> = of_tcp.collect();
+    if !found.is_empty() {
+        return found;
+    }
+    // A server of HTTP/3 alone.
+    let serves = |entry: &UdpNetEntry| entry.remote_address.port() == 0 && is_one(entry.local_address);
+    let of_udp = ["udp", "udp6"].into_iter().flat_map(|name| datagram_sockets(&tables.join(name)));
+    of_udp.filter(serves).map(|entry| entry.inode).collect()
 }
 
 /// The sockets, by inode, that are bound to a path, as the kernel lists it, or were accepted there: those have the listener's path, and its
@@ -136,9 +144,28 @@ fn listeners(table: &Path) -> Vec<TcpNetEntry> {
     TcpNetEntries::from_buf_read(text.as_bytes(), procfs::current_system_info()).map_or(vec![], |entries| entries.0)
 }
 
+/// The sockets of a table of UDP.
+fn datagram_sockets(table: &Path) -> Vec<UdpNetEntry> {
+    let Ok(file) = File::open(table) else { return vec![] };
+    UdpNetEntries::from_buf_read(BufReader::new(file), procfs::current_system_info())
+        .map_or(vec![], |entries| entries.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_of_datagrams_alone_is_found_by_its_port() {
+        let server = std::net::UdpSocket::bind("127.0.0.1:0").expect("there is a port");
+        let client = std::net::UdpSocket::bind("127.0.0.1:0").expect("there is a port");
+        client.connect(server.local_addr().expect("it is bound")).expect("it is there");
+        let found = |socket: &std::net::UdpSocket| {
+            let address = socket.local_addr().expect("it is bound");
+            listening(Path::new("/proc/self/net"), |local| takes(local, address)).len()
+        };
+        assert_eq!((found(&server), found(&client)), (1, 0));
+    }
 
     fn at(address: &str) -> SocketAddr {
         address.parse().expect("an address")

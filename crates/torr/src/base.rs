@@ -76,9 +76,6 @@ impl Base {
     /// # Errors
     /// If the target is none, or does not go with a flag; for a mistake in a file, with its position.
     pub fn of(load: &Load) -> Result<Self, CliError> {
-        if load.transport.http3 {
-            return Err(CliError::Usage("--http3 is not supported for this command: use 'torr URL --http3'".into()));
-        }
         match (TargetKind::of(&load.targets)?, load.script.as_deref()) {
             (TargetKind::Url(Some(url)), None) if is_grpc(&url) => {
                 let Call { plan, options, method } = grpc::call(load, &url)?;

@@ -89,6 +89,7 @@ impl Script {
             variables: settings.variables,
             printing: settings.printing,
             http2: plan.protocol.http2,
+            http3: plan.protocol.http3,
             ..Facts::new(&target.url, target, &request).map_err(CliError::Usage)?
         };
         let file = ScriptFile::read(settings.path, module_reader(settings.files)).map_err(CliError::usage)?;
@@ -116,13 +117,13 @@ impl Script {
                 return Err(CliError::Usage(format!("--{name} is not supported for a wrk script ({hint})")));
             }
             LoadedScript::Wrk(script) => {
-                if plan.protocol.http2 && script.depth > 1 {
+                if plan.protocol.multiplexes() && script.depth > 1 {
                     let only = "a script that returns several requests at once needs HTTP/1.1";
                     return Err(CliError::Usage(only.into()));
                 }
                 let bytes = script.constant().map(<[u8]>::to_vec);
                 let users = WrkUsers::new(script, origin, default_address, secrets);
-                let bytes = bytes.filter(|_| !users.chooses_addresses() && !plan.protocol.http2);
+                let bytes = bytes.filter(|_| !users.chooses_addresses() && !plan.protocol.multiplexes());
                 let constant = bytes.map(|bytes| raw(target, bytes)).transpose()?;
                 Self::Wrk { users: Arc::new(users), constant }
             }

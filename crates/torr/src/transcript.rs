@@ -2,7 +2,7 @@
 
 use torr_gauge::{GrpcStatus, Secrets, redact};
 use torr_grpc::{Coding, Method};
-use torr_press::RequestParts;
+use torr_press::{Plan, RequestParts};
 use torr_press::request::SentContent;
 use torr_press::users::ReceivedBy;
 
@@ -38,15 +38,20 @@ pub fn request(request: &[u8], secrets: &Secrets) -> String {
 /// Returns a call as the text that it would be in HTTP/1.1, its messages as JSON.
 pub fn of_call(parts: &RequestParts, method: &Method, coding: Coding) -> Vec<u8> {
     let content: Vec<u8> = parts.body.iter().flat_map(SentContent::pieces).flatten().copied().collect();
-    let mut text = of_parts(&RequestParts { body: None, ..parts.clone() });
+    let mut text = of_parts(&RequestParts { body: None, ..parts.clone() }, "2");
     let shown = method.show_request(&content, Some(coding));
     text.extend_from_slice(shown.unwrap_or_else(|error| format!("({error})\n")).as_bytes());
     text
 }
 
-/// Returns a request of HTTP/2 as the text that it would be in HTTP/1.1.
-pub fn of_parts(parts: &RequestParts) -> Vec<u8> {
-    let mut text = format!("{} {} HTTP/2\r\n", parts.head.method(), parts.head.uri()).into_bytes();
+/// Returns the version of requests that have no text of their own: 2 or 3.
+pub fn version(plan: &Plan) -> &'static str {
+    if plan.protocol.http3 { "3" } else { "2" }
+}
+
+/// Returns a request of HTTP/2 or HTTP/3 as the text that it would be in HTTP/1.1.
+pub fn of_parts(parts: &RequestParts, version: &str) -> Vec<u8> {
+    let mut text = format!("{} {} HTTP/{version}\r\n", parts.head.method(), parts.head.uri()).into_bytes();
     for (name, value) in parts.head.headers() {
         text.extend_from_slice(format!("{name}: {}\r\n", String::from_utf8_lossy(value.as_bytes())).as_bytes());
     }

@@ -1,5 +1,6 @@
 //! The conclusion of a comparison, as data. The program has a sentence for each headline, fact and advice.
 
+use super::transport::HttpVersion;
 use crate::turns::Ratio;
 use serde::Serialize;
 use torr_gauge::verdict::{Advice, Headline};
@@ -141,6 +142,10 @@ pub enum ComparisonFact {
         ratio: Ratio,
     },
     ResumedConnecting {
+        ratio: Ratio,
+    },
+    Version {
+        version: HttpVersion,
         ratio: Ratio,
     },
     HandshakeTimes {

@@ -1,10 +1,11 @@
-//! The cost of TLS: none, full handshakes and resumed ones, each with keep-alive and with a connection per request.
+//! The cost of TLS: none, full handshakes and resumed ones, each with keep-alive and with a connection per request, and HTTP/2 and
+//! HTTP/3 where the server has them.
 
 use super::conclusion::{ComparisonAdvice, ComparisonFact, ComparisonHeadline, Conclusion};
 use super::measuring::{Turns, Way};
 use super::outcome::{Comparison, Kind, finish};
 use super::row::Row;
-use super::transport::{Secured, Transport};
+use super::transport::{HttpVersion, Secured, Transport};
 use crate::assignment::Assignment;
 use crate::halt::Halt;
 use crate::load_runner::LoadRunner;
@@ -47,7 +48,16 @@ struct Compared<'c, 'l> {
 
 impl Compared<'_, '_> {
     fn at(&self, secured: Secured, keep_alive: bool) -> Option<usize> {
-        self.transports.iter().position(|&transport| transport == Transport { secured, keep_alive })
+        let version = HttpVersion::Http1;
+        self.transports.iter().position(|&transport| transport == Transport { version, secured, keep_alive })
+    }
+
+    /// Returns the throughput of a later version of HTTP as a ratio to that of HTTP/1.1 over TLS, both with keep-alive.
+    fn by_version(&self, version: HttpVersion) -> Option<ComparisonFact> {
+        let from = self.at(Secured::Resumed, true)?;
+        let to = self.transports.iter().position(|transport| transport.version == version)?;
+        let is_fair = !self.rows[from].mostly_fails() && !self.rows[to].mostly_fails();
+        is_fair.then(|| ComparisonFact::Version { version, ratio: self.turns.ratio(self.runner, from, to) })
     }
 
     /// Returns the second's throughput as a ratio to the first's.
@@ -75,6 +85,8 @@ impl Compared<'_, '_> {
             full.map(|ratio| ComparisonFact::FullHandshakes { ratio }),
             resumed.map(|ratio| ComparisonFact::ResumedHandshakes { ratio }),
             short.map(|ratio| ComparisonFact::ResumedConnecting { ratio }),
+            self.by_version(HttpVersion::Http2),
+            self.by_version(HttpVersion::Http3),
             self.handshake_times(),
             handshakes.filter(|_| !resumes).map(|_| ComparisonFact::NoneResumed),
         ];

@@ -52,6 +52,7 @@ const COMMANDS: &[(&str, &str)] = &[
         "curl https://a/ -k --compressed --http1.1 -m 2.5 --retry 3 --resolve a:443:127.0.0.1",
         "GET https://a/\n[Options]\ninsecure: true\ncompressed: true\nhttp1.1: true\nmax-time: 2500ms\nretry: 3\nresolve: a:443:127.0.0.1\n",
     ),
+    ("curl https://a/ --http3-only", "GET https://a/\n[Options]\nhttp3: true\n"),
     (
         "curl https://a/ --next https://b/ -XPUT",
         "GET https://a/\n[Options]\nno-cookie-store: true\n\nPUT https://b/\n[Options]\nno-cookie-store: true\n",

@@ -6,16 +6,13 @@ use crate::setting::{Fleet, Kind, Part, Reads, Secret, Setting, Times, setting};
 use crate::values::{depth, tls_max, tls_resumption};
 
 /// What HTTP/3 is not served with.
-const NOT_OVER_HTTP3: [&str; 12] = [
+const NOT_OVER_HTTP3: [&str; 9] = [
     "http2",
     "http2-prior-knowledge",
     "unix-socket",
     "proxy",
     "pipeline",
     "follow",
-    "script",
-    "sse",
-    "tokens",
     "listen",
     "timestamps",
     "quick-ack",
@@ -59,11 +56,8 @@ pub const ROWS: &[Setting] = &[
     setting(Part::Transport, "http2-prior-knowledge", Kind::Switch, switch!(transport.http2.http2_prior_knowledge))
         .help("Use HTTP/2 without negotiation, with or without TLS"),
     setting(Part::Transport, "http3", Kind::Switch, switch!(transport.http3))
-        .help("Use HTTP/3 over QUIC, for requests to URLs")
-        .excludes(&NOT_OVER_HTTP3)
-        .not_for_sessions("HTTP/3 is for URLs")
-        .not_for_scripts("HTTP/3 is for URLs")
-        .fleet(Fleet::OneMachine),
+        .help("Use HTTP/3 over QUIC")
+        .excludes(&NOT_OVER_HTTP3),
     setting(Part::Transport, "streams", Kind::Number("N"), parsed!(transport.http2.streams, depth))
         .help("Keep this many requests in flight on each HTTP/2 or HTTP/3 connection [default: 1]")
         .needs(&[&["http2", "http2-prior-knowledge", "http3"]])

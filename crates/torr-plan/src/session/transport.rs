@@ -84,6 +84,7 @@ fn apply(
     is_http1: bool,
 ) -> Result<(), String> {
     let is_true = value == "true";
+    let has_http2 = transport.http2.http2 || transport.http2.http2_prior_knowledge;
     let path = || Some(PathBuf::from(value));
     match name {
         "insecure" => transport.tls.insecure |= is_true && flags.tls.cacert.is_none(),
@@ -92,9 +93,12 @@ fn apply(
         "key" if flags.tls.key.is_none() => transport.tls.key = path(),
         "proxy" if flags.proxy.is_none() => transport.proxy = Some(value.to_owned()),
         "unix-socket" if flags.unix_socket.is_none() => transport.unix_socket = path(),
-        "http2" | "http2-prior-knowledge" if is_true && is_http1 => {
+        "http2" | "http2-prior-knowledge" | "http3" if is_true && is_http1 => {
             return Err("is true here, but 'http1.1' is true before: one protocol applies to the whole run".to_owned());
         }
+        "http2" | "http2-prior-knowledge" if is_true && transport.http3 => return Err(other_protocol("HTTP/3")),
+        "http3" if is_true && has_http2 => return Err(other_protocol("HTTP/2")),
+        "http3" => transport.http3 |= is_true,
         "http2" => transport.http2.http2 |= is_true && !flags.http2.http2_prior_knowledge,
         "http2-prior-knowledge" => transport.http2.http2_prior_knowledge |= is_true && !flags.http2.http2,
         "resolve" => transport.resolve.push(Parsed::read(value, resolved)?),
@@ -102,13 +106,16 @@ fn apply(
         "ipv4" if is_true => transport.family = Some(Family::V4),
         "ipv6" if is_true => transport.family = Some(Family::V6),
         "cacert" | "cert" | "key" | "proxy" | "unix-socket" => {}
-        "http1.1" if is_true && (transport.http2.http2 || transport.http2.http2_prior_knowledge) => {
-            return Err("is true here, but the run uses HTTP/2: one protocol applies to the whole run".to_owned());
-        }
+        "http1.1" if is_true && has_http2 => return Err(other_protocol("HTTP/2")),
+        "http1.1" if is_true && transport.http3 => return Err(other_protocol("HTTP/3")),
         // What is there already.
         "http1.1" if is_true => {}
         _ if value == "false" => {}
         _ => return Err("is not supported in a run".to_owned()),
     }
     Ok(())
+}
+
+fn other_protocol(other: &str) -> String {
+    format!("is true here, but the run uses {other}: one protocol applies to the whole run")
 }

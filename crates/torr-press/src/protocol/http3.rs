@@ -6,25 +6,29 @@
 mod buffers;
 mod encoded;
 mod error;
+mod happened;
 mod peer;
 mod request;
 mod response;
 mod server_streams;
 mod stream;
 
-use crate::protocol::{InFlight, Protocol, ProtocolEvent};
+use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
+use crate::response::events::{EventArrival, EventPlan};
 use crate::response::failed::ParsedResponse;
 use crate::response::inspect::Inspection;
+use crate::response::kept::KeptResponse;
 use crate::servers::target::Target;
 use crate::work::source::Source;
 pub use buffers::Http3Buffers;
 use bytes::Bytes;
+use happened::Happened;
 use peer::Peer;
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::AsFd;
 use std::time::Instant;
-use stream::Streams;
+use stream::{Stream, Streams};
 use torr_gauge::{Failure, Sample};
 use torr_net::quic::{QuicClient, QuicConnection, QuicError, QuicEvent, StreamId};
 use torr_net::tls::NegotiatedTls;
@@ -36,6 +40,10 @@ use torr_wire::http3::{ErrorCode, Http3Error, LARGEST_SECTION, write_control_str
 pub(crate) struct Http3<'p> {
     client: QuicClient,
     inspection: Option<(&'p Inspection, &'p Target)>,
+    /// What is awaited of streams, where responses are such.
+    event_plan: Option<&'p EventPlan>,
+    /// The events of streams that have not been taken yet.
+    arrivals: VecDeque<EventArrival>,
     /// The connection; `None` before the first one.
     quic: Option<QuicConnection>,
     /// Whether the handshake is complete.
@@ -44,8 +52,10 @@ pub(crate) struct Http3<'p> {
     next: Option<StreamId>,
     streams: Streams<'p>,
     peer: Peer,
-    /// Events that have not been returned yet.
-    events: VecDeque<ProtocolEvent>,
+    /// What has happened and was not returned yet.
+    happened: VecDeque<Happened>,
+    /// The response that was returned last, if it was to be kept.
+    kept: Option<Box<KeptResponse>>,
     /// Whether no further request can be started.
     is_leaving: bool,
     /// The end of the connection, if it has ended.
@@ -77,16 +87,25 @@ impl<'p> Http3<'p> {
         Self::new(client, inspection.is_needed().then_some((inspection, target)))
     }
 
+    /// Has the protocol watch over the events of responses, where these are streams.
+    #[must_use]
+    pub fn watching(self, event_plan: Option<&'p EventPlan>) -> Self {
+        Self { event_plan, ..self }
+    }
+
     fn new(client: QuicClient, inspection: Option<(&'p Inspection, &'p Target)>) -> Self {
         Self {
             client,
             inspection,
+            event_plan: None,
+            arrivals: VecDeque::new(),
             quic: None,
             is_ready: false,
             next: None,
             streams: Streams::default(),
             peer: Peer::default(),
-            events: VecDeque::new(),
+            happened: VecDeque::new(),
+            kept: None,
             is_leaving: false,
             end: None,
             rejected_at: usize::MAX,
@@ -165,7 +184,7 @@ impl<'p> Http3<'p> {
 impl Protocol for Http3<'_> {
     const BUFFERS_EVENTS: bool = true;
     const MULTIPLEXES: bool = true;
-    const STREAMS: bool = false;
+    const STREAMS: bool = true;
     const DATAGRAMS: bool = true;
     const HAS_LAST_BYTES: bool = true;
     const ROOM: usize = datagrams::ROOM;
@@ -174,7 +193,7 @@ impl Protocol for Http3<'_> {
 
     fn open(&mut self, out: &mut Vec<u8>) {
         let fruitless = if self.has_responded { 0 } else { self.fruitless + 1 };
-        let fresh = Self::new(self.client.clone(), self.inspection);
+        let fresh = Self::new(self.client.clone(), self.inspection).watching(self.event_plan);
         *self = Self { fruitless, has_responded: false, ..fresh };
         match self.client.connect() {
             Ok(mut quic) => {
@@ -223,13 +242,14 @@ impl Protocol for Http3<'_> {
         {
             quic.receive(input, &mut buffers.room);
         }
-        if self.events.is_empty() && self.end.is_none() {
+        if self.happened.is_empty() && self.end.is_none() {
             self.handle_events(buffers, at).map_err(|error| self.break_off(error, buffers, out))?;
         }
         if let (Some(gather), Some(failed)) = (in_flight.failed_response, self.failed.take()) {
             gather.set(*failed);
         }
-        if let Some(event) = self.events.pop_front() {
+        if let Some(Happened { event, kept }) = self.happened.pop_front() {
+            self.kept = kept;
             return Ok((input.len(), Some(event)));
         }
         match &self.end {
@@ -251,6 +271,50 @@ impl Protocol for Http3<'_> {
 
     fn is_draining(&self) -> bool {
         self.is_leaving
+    }
+
+    #[inline]
+    fn take_arrival(&mut self, _at: Nanos) -> Option<EventArrival> {
+        self.arrivals.pop_front()
+    }
+
+    fn silent_since(&self, at: Nanos) -> Option<u32> {
+        let last = |stream: &Stream<'_>| stream.events.as_ref().and_then(|events| events.last_event());
+        self.streams.iter().find(|stream| last(stream).is_some_and(|last| last <= at)).map(|stream| stream.key)
+    }
+
+    fn last_event(&self, key: u32) -> Option<Nanos> {
+        let stream = self.streams.iter().find(|stream| stream.key == key)?;
+        stream.events.as_ref()?.last_event()
+    }
+
+    fn has_event_stream(&self, _thread: &mut Http3Buffers) -> bool {
+        self.event_plan.is_none() && self.streams.iter().any(|stream| stream.is_event_stream)
+    }
+
+    fn kept(&mut self) -> Option<&mut KeptResponse> {
+        self.kept.as_deref_mut()
+    }
+
+    fn arriving(&mut self, key: u32) -> Option<&mut KeptResponse> {
+        if let Some(at) = self.streams.find_key(key) {
+            return self.streams.at(at).kept.as_deref_mut();
+        }
+        // It has come to its end, which may not have been returned yet.
+        match self.happened.iter_mut().find(|happened| happened.completes(key)) {
+            Some(happened) => happened.kept.as_deref_mut(),
+            None => self.kept.as_deref_mut(),
+        }
+    }
+
+    fn leave_stream(&mut self, buffers: &mut Http3Buffers, key: u32, out: &mut Vec<u8>) -> Option<ReceivedResponse> {
+        let at = self.streams.find_key(key)?;
+        let (response, kept) = self.end_here(at)?;
+        self.kept = kept;
+        if let Some(quic) = &mut self.quic {
+            quic.write_datagrams(&mut buffers.room, out);
+        }
+        Some(response)
     }
 
     fn discard_in_flight(&mut self) {

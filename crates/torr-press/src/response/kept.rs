@@ -17,7 +17,7 @@ const MAX_IDLE_BUFFER: usize = 4096;
 pub struct KeptResponse {
     /// The status code.
     pub status: u16,
-    /// The version: `1.0`, `1.1` or `2`.
+    /// The version: `1.0`, `1.1`, `2` or `3`.
     pub version: &'static str,
     /// Whether content beyond the limit of 16 MiB was left out.
     pub is_cut: bool,

@@ -212,10 +212,7 @@ fn press(shared: &Shared, coordinator: &ThreadCoordinator<'_>) -> io::Result<End
         };
     }
     if plan.protocol.http3 {
-        let tls = plan.protocol.tls.as_ref().ok_or_else(|| io::Error::other("HTTP/3 needs TLS"))?;
-        let client = QuicClient::new(tls).map_err(io::Error::other)?;
-        let http3 = |_| Http3::inspected_by(client.clone(), &plan.inspection, &plan.target);
-        return press_by(shared, preparation, coordinator, http3);
+        return press_http3(shared, preparation, coordinator);
     }
     match &plan.work {
         _ if plan.protocol.http2 => press_among(shared, preparation, coordinator, &clients, http2),
@@ -239,6 +236,27 @@ fn press(shared: &Shared, coordinator: &ThreadCoordinator<'_>) -> io::Result<End
         }
         Work::Requests(_) => press_over(shared, preparation, coordinator, &clients, Http1::<()>::default),
     }
+}
+
+/// Runs the part of one thread in HTTP/3, whose servers all have TLS.
+fn press_http3(
+    shared: &Shared,
+    preparation: Preparation<'_>,
+    coordinator: &ThreadCoordinator<'_>,
+) -> io::Result<Ended> {
+    let (plan, servers) = (&shared.plan, Servers::of(&shared.plan));
+    let client = |server| match servers.tls(server) {
+        Some(tls) => QuicClient::new(tls).map_err(io::Error::other),
+        None => Err(io::Error::other("HTTP/3 needs TLS")),
+    };
+    let mut clients = (0..servers.known()).map(client).collect::<io::Result<Vec<_>>>()?;
+    press_by(shared, preparation, coordinator, |server| {
+        while clients.len() <= server {
+            let learnt = client(clients.len());
+            clients.push(learnt.expect("a server is learnt of with TLS 1.3 in a run over HTTP/3, as the plan's own is"));
+        }
+        Http3::inspected_by(clients[server].clone(), &plan.inspection, &plan.target).watching(plan.events.as_ref())
+    })
 }
 
 /// Runs the part of one thread whose servers may differ in having a client for TLS, and may be learnt of in the run.

@@ -269,7 +269,7 @@ impl ThreadUsers for WrkThread<'_> {
         let response = received.response;
         self.users[user].answered += 1;
         if self.keep == Keep::Content && !self.shared.fault.is_set() {
-            let of_http2 = response.version == "2";
+            let of_http2 = matches!(response.version, "2" | "3");
             let call = || self.script.response(response.status, response.fields(), response.content(), of_http2);
             if let Err(error) = self.progress.response(call) {
                 self.shared.fault.set(error);

@@ -16,12 +16,18 @@ use crate::interrupt;
 use crate::sink::Sink;
 use course::{Course, Found};
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 use torr_doctor::Observer;
-use torr_doctor::compare::{Secured, Transport, Way, paths, tls, via};
+use torr_doctor::compare::{HttpVersion, Secured, Transport, Way, paths, tls, via};
 use torr_gauge::redact;
-use torr_load::Load;
+use torr_load::{Load, Work};
+use torr_press::request::Options;
 use torr_press::{Plan, Target};
 use written::WrittenComparison;
+
+/// How long a server may take to respond in a version of HTTP that it may not have.
+const PROBE: Duration = Duration::from_secs(2);
 
 /// Compares and prints the result.
 pub fn run(args: &DoctorArgs) -> Result<ExitCode, CliError> {
@@ -86,8 +92,14 @@ fn by_tls(args: &DoctorArgs, secured: Option<&str>, course: Course<'_>) -> Found
             let mut load = args.load.to(Some(url), keep_alive);
             let resumption = if how == Secured::Full { "full" } else { "on" };
             load.set("tls-resumption", resumption).map_err(CliError::Usage)?;
-            transports.push(Transport { secured: how, keep_alive });
+            transports.push(Transport { version: HttpVersion::Http1, secured: how, keep_alive });
             plans.push(plan(args, &load)?);
+        }
+    }
+    for version in [HttpVersion::Http2, HttpVersion::Http3] {
+        if let Some(planned) = over(args, secured, version, &course.stop)? {
+            transports.push(Transport { version, secured: Secured::Resumed, keep_alive: true });
+            plans.push(planned);
         }
     }
     // The first and the last plan are of the two servers, or of the same.
@@ -98,6 +110,36 @@ fn by_tls(args: &DoctorArgs, secured: Option<&str>, course: Course<'_>) -> Found
     let ways: Vec<_> = transports.iter().zip(&plans).map(way).collect();
     let (first, options) = plans[0].clone();
     Ok(tls(&assignment(args, first, options, None)?, &transports, &ways, &course.stop, course.tell))
+}
+
+/// Returns the load over a later version of HTTP, if the server responds in it and the user has selected none.
+fn over(
+    args: &DoctorArgs,
+    secured: &str,
+    version: HttpVersion,
+    stop: &AtomicBool,
+) -> Result<Option<(Plan, Options)>, CliError> {
+    let mut load = args.load.to(Some(secured), true);
+    if load.transport.http2.is_on() || load.transport.http3 {
+        return Ok(None);
+    }
+    load.transport.http2.http2 = version == HttpVersion::Http2;
+    load.transport.http3 = version == HttpVersion::Http3;
+    // What excludes a version, such as a proxy, is no reason to compare nothing.
+    if load.excluded(Work::Requests).is_some() {
+        return Ok(None);
+    }
+    let planned = plan(args, &load)?;
+    let once = Plan {
+        connections: 1,
+        threads: 1,
+        requests: Some(1),
+        timeout: planned.0.timeout.min(PROBE),
+        watch_server: false,
+        ..planned.0.clone()
+    };
+    let is_spoken = torr_press::run(&once, stop, |_| {}).is_ok_and(|run| run.result.requests == 1);
+    Ok(is_spoken.then_some(planned))
 }
 
 /// The URL without TLS, if there is one, and the one with it.

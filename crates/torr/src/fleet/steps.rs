@@ -157,7 +157,7 @@ fn changed(load: &Load, plan: &Plan, request: Request) -> Result<Load, String> {
     let mut load = load.clone();
     // A connection for each request has one stream, and no flag for it.
     load.transport.http2.streams = None;
-    if plan.protocol.http2 && plan.keep_alive {
+    if plan.protocol.multiplexes() && plan.keep_alive {
         load.set("streams", &plan.depth.to_string())?;
     }
     let sent = &mut load.request;

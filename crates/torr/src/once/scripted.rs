@@ -22,10 +22,11 @@ use torr_report::human::{micros, plural};
 /// Walks one user through one session of a script: exit code 1 if it fails, or a response or a check of it.
 pub fn run(base: Base, timeout: Duration) -> Result<ExitCode, CliError> {
     let Base { plan, script, .. } = base;
+    let version = transcript::version(&plan);
     let Work::Users(users) = plan.work else { return Err(CliError::Usage("missing script".into())) };
     let stop = interrupt::flag()?;
     let secrets = Secrets::new(users.secrets());
-    let shown = Arc::new(Shown { users, secrets, outcome: Mutex::default() });
+    let shown = Arc::new(Shown { users, secrets, version, outcome: Mutex::default() });
     let once = Plan {
         work: Work::Users(Arc::new(ShownUsers(Arc::clone(&shown)))),
         connections: 1,
@@ -77,6 +78,7 @@ struct Shown {
     /// The users of the script.
     users: Arc<dyn Users>,
     secrets: Secrets,
+    version: &'static str,
     outcome: Mutex<Outcome>,
 }
 
@@ -237,7 +239,7 @@ impl ThreadUsers for ShownThread<'_> {
     fn parts(&mut self, user: usize) -> RequestParts {
         let mut parts = self.users.parts(user);
         parts.begun.keep = Keep::Content;
-        self.shown.request(self.entry, &transcript::of_parts(&parts));
+        self.shown.request(self.entry, &transcript::of_parts(&parts, self.shown.version));
         parts
     }
 

@@ -21,12 +21,14 @@ pub fn run(base: Base, timeout: Duration) -> Result<ExitCode, CliError> {
     if base.plan.work.is_websocket() {
         return Err(CliError::Usage("a single request must be of HTTP: load a WebSocket with 'torr URL -n 1'".into()));
     }
+    let version = transcript::version(&base.plan);
     let Work::Requests(requests) = base.plan.work else {
         return Err(CliError::Usage("the target of a single request must be a URL".into()));
     };
     // Also those of the environment, which no name tells.
     let secrets = Secrets::new(requests.secrets(&Haystack::default()));
-    let shown = Arc::new(ShownRequest { requests, secrets, method: base.method, passed: AtomicBool::default() });
+    let (method, passed) = (base.method, AtomicBool::default());
+    let shown = Arc::new(ShownRequest { requests, secrets, method, version, passed });
     let once = Plan {
         work: Work::Users(Arc::<ShownRequest>::clone(&shown)),
         connections: 1,
@@ -52,6 +54,7 @@ struct ShownRequest {
     secrets: Secrets,
     /// The method that is called, where the request is a call of gRPC.
     method: Option<Arc<Method>>,
+    version: &'static str,
     /// Whether a response with a status below 400 arrived.
     passed: AtomicBool,
 }
@@ -63,7 +66,8 @@ impl Users for ShownRequest {
 
     fn thread(&self, _part: ThreadPart) -> Box<dyn ThreadUsers + '_> {
         let (cursor, secrets) = (self.requests.cursor(0, 1), self.secrets.clone());
-        Box::new(ShownThread { cursor, secrets, method: self.method.as_deref(), passed: &self.passed, is_sent: false })
+        let (method, version) = (self.method.as_deref(), self.version);
+        Box::new(ShownThread { cursor, secrets, method, version, passed: &self.passed, is_sent: false })
     }
 
     fn has_sessions(&self) -> bool {
@@ -83,6 +87,7 @@ struct ShownThread<'r> {
     /// What the request has that no output shows.
     secrets: Secrets,
     method: Option<&'r Method>,
+    version: &'static str,
     passed: &'r AtomicBool,
     is_sent: bool,
 }
@@ -115,7 +120,7 @@ impl ThreadUsers for ShownThread<'_> {
         parts.begun.keep = Keep::Content;
         self.show(&match self.method {
             Some(method) => transcript::of_call(&parts, method, coding(&parts)),
-            None => transcript::of_parts(&parts),
+            None => transcript::of_parts(&parts, self.version),
         });
         parts
     }

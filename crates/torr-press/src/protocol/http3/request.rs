@@ -4,7 +4,9 @@ use super::Http3;
 use super::buffers::Http3Buffers;
 use super::encoded::EncodedRequest;
 use super::stream::{Stream, Upload};
+use crate::response::events::EventWatch;
 use crate::response::inspect::Inspector;
+use crate::response::kept::KeptResponse;
 use crate::work::source::Source;
 use torr_net::quic::{QuicConnection, StreamId};
 
@@ -30,7 +32,10 @@ impl Http3<'_> {
         let mut upload = Upload { piece: frames, content };
         let upload = if send(quic, id, &mut upload) { None } else { Some(Box::new(upload)) };
         let inspector = self.inspection.map(|(what, target)| Box::new(Inspector::new(what, target)));
-        self.streams.push(Stream { upload, inspector, ..Stream::new(id, key, info.is_head) });
+        let kept = KeptResponse::wanted(&info);
+        let demanding = self.event_plan.filter(|plan| plan.demands_streams);
+        let events = demanding.map(|plan| Box::new(EventWatch::new(plan)));
+        self.streams.push(Stream { upload, kept, inspector, events, ..Stream::new(id, key, info.is_head) });
         info.is_head
     }
 

@@ -50,10 +50,11 @@ impl Http3<'_> {
             if let Some(quic) = &mut self.quic {
                 quic.give_up(stream.id, ErrorCode::REQUEST_CANCELLED.0);
             }
-            self.events.push_back(match is_wanted {
+            let event = match is_wanted {
                 true => ProtocolEvent::Unprocessed(stream.key),
                 false => ProtocolEvent::Failed(stream.key, error::gone_away()),
-            });
+            };
+            self.happened.push_back(event.into());
         }
         Ok(())
     }

@@ -1,13 +1,16 @@
 //! The open streams of one connection: one for each request.
 
 use crate::request::SentContent;
+use crate::response::events::{EventPlan, EventWatch};
 use crate::response::failed::ParsedResponse;
 use crate::response::inspect::Inspector;
+use crate::response::kept::KeptResponse;
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::num::NonZero;
 use torr_net::Nanos;
 use torr_net::quic::{QuicChannel, StreamId};
+use torr_wire::Header;
 use torr_wire::http3::MessageStream;
 
 /// The state of a request and its response.
@@ -29,8 +32,14 @@ pub struct Stream<'p> {
     pub upload: Option<Box<Upload>>,
     /// The failed response, where one is to be kept.
     pub failed: Option<Box<ParsedResponse>>,
+    /// The response, where it is to be kept.
+    pub kept: Option<Box<KeptResponse>>,
     /// The inspector of the response, if there is one.
     pub inspector: Option<Box<Inspector<'p>>>,
+    /// Whether the response says that it is an event stream.
+    pub is_event_stream: bool,
+    /// The watch over its events, where responses are streams.
+    pub events: Option<Box<EventWatch<'p>>>,
 }
 
 /// What is left of a request to be sent.
@@ -42,7 +51,7 @@ pub struct Upload {
     pub content: SentContent,
 }
 
-impl Stream<'_> {
+impl<'p> Stream<'p> {
     pub fn new(id: StreamId, key: u32, is_head: bool) -> Self {
         Self {
             id,
@@ -55,8 +64,20 @@ impl Stream<'_> {
             body: 0,
             upload: None,
             failed: None,
+            kept: None,
             inspector: None,
+            is_event_stream: false,
+            events: None,
         }
+    }
+
+    /// Watches over the events of a response that says that it is an event stream, if its field section agrees.
+    #[cold]
+    pub fn watch(&mut self, plan: &'p EventPlan, status: u16, fields: &[Header<'_>]) {
+        let hands_events = self.kept.as_ref().is_some_and(|kept| kept.hands_events);
+        let mut events = Box::new(if hands_events { EventWatch::with_data(plan) } else { EventWatch::new(plan) });
+        events.see_head(status, fields);
+        self.events = Some(events).filter(|events| events.is_stream());
     }
 }
 
@@ -88,6 +109,10 @@ impl<'p> Streams<'p> {
             return Some(0);
         }
         self.0.binary_search_by_key(&QuicChannel::number(id), |stream| QuicChannel::number(stream.id)).ok()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Stream<'p>> {
+        self.0.iter()
     }
 
     pub fn find_key(&self, key: u32) -> Option<usize> {

@@ -106,6 +106,10 @@ pub fn fact(fact: &ComparisonFact) -> String {
         F::ResumedConnecting { ratio } => {
             format!("a resumed handshake for each request has {} the throughput of keep-alive", interval(*ratio))
         }
+        F::Version { version, ratio } => {
+            let with = "with a request at a time on each connection";
+            format!("{with}, {version} has {} the throughput of HTTP/1.1 over TLS", interval(*ratio))
+        }
         F::HandshakeTimes { full_s, resumed_s } => {
             format!("a full handshake took {} on average, a resumed one {}", seconds(*full_s), seconds(*resumed_s))
         }
