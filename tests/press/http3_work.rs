@@ -3,8 +3,10 @@
 use crate::http3_server::{Http3Server, Manner, Reply, Seen, head};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use torr_test_support::certificates::self_signed;
 use torr_test_support::program::{Ended, torr};
 use torr_test_support::result::{adds_up, count};
+use torr_test_support::servers::Serve;
 use torr_wire::http3::{kind, write_header};
 
 /// The places in QPACK's static table of the names of fields (RFC 9204, appendix A).
@@ -87,14 +89,18 @@ fn a_session_has_its_cookies_and_captures() {
 #[test]
 fn an_option_of_a_file_is_the_whole_runs() {
     let server = shop();
-    let text = format!("GET {}/login\n[Options]\nhttp3: true\ncacert: {}\nHTTP/3 200\n", server.url(""), server.certificate());
+    let text =
+        format!("GET {}/login\n[Options]\nhttp3: true\ncacert: {}\nHTTP/3 200\n", server.url(""), server.certificate());
     let (_folder, file) = written("one.hurl", &text);
     let ended = torr(&[&file, "-n", "3", "-c", "1", "--json", "-"]);
     let result: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("it is JSON: {ended:?}"));
     assert_eq!(count(&result, "/sessions/finished"), 3, "{result}");
     for (flag, line) in [
         ("--http2", "'http3' is true here, but the run uses HTTP/2: one protocol applies to the whole run"),
-        ("--proxy=http://127.0.0.1:1", "HTTP/3 is not supported through a proxy or a Unix socket, which carry no datagrams"),
+        (
+            "--proxy=http://127.0.0.1:1",
+            "HTTP/3 is not supported through a proxy or a Unix socket, which carry no datagrams",
+        ),
     ] {
         let ended = torr(&[&file, "-n", "1", flag]);
         assert!(ended.code == Some(2) && ended.stderr.contains(line), "{ended:?}");
@@ -165,4 +171,54 @@ fn one_request_is_shown() {
     let ended = run(&server, &["once", &server.url("/login")]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(ended.stdout.contains("HTTP/3 200") && ended.stdout.contains("set-cookie: id=a7"), "{ended:?}");
+}
+
+/// The server of the demo application, and the file with its certificate.
+fn demo(folder: &TempDir) -> (Serve, String) {
+    let (certificate, key) = self_signed(folder.path());
+    let text = |path: std::path::PathBuf| path.to_str().expect("temporary folders have plain names").to_owned();
+    let (certificate, key) = (text(certificate), text(key));
+    let serve = Serve::start(&["--workers", "1", "--http3", "--tls-cert", &certificate, "--tls-key", &key]);
+    (serve, certificate)
+}
+
+#[test]
+fn the_doctor_and_the_limit_load_over_it() {
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let (serve, certificate) = demo(&folder);
+    let url = format!("https://{}/block/5", serve.address);
+    let always = ["--http3", "--cacert", &certificate, "-q", "--json", "-", "--budget", "6s", &url];
+    let found = |command: &[&str]| -> Value {
+        let ended = torr(&[command, &always].concat());
+        serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("it is JSON: {ended:?}"))
+    };
+    let diagnosis = found(&["doctor", "-c", "4"]);
+    let trail = diagnosis["trail"].as_array().expect("there are experiments");
+    let of_http3 =
+        |observed: &&Value| observed["run"]["plan"]["protocol"] == "h3" && count(observed, "/run/requests") > 0;
+    assert_eq!(trail.iter().filter(of_http3).count(), trail.len(), "{trail:?}");
+    // The server's processes are found by its ports.
+    assert_eq!(diagnosis["setting"]["same_machine"], true, "{}", diagnosis["setting"]);
+    let limit = found(&["limit"]);
+    let steps = limit["steps"].as_array().unwrap_or_else(|| panic!("there are steps: {limit}"));
+    let is_good =
+        |step: &&Value| step["good_per_s"].as_f64().is_some_and(|rate| rate > 0.0) && step["error_share"] == 0.0;
+    assert!(!steps.is_empty() && steps.iter().all(|step| is_good(&step)), "{steps:?}");
+    let command = limit["command"].as_str().expect("it is text");
+    assert!(command.contains("--http3"), "{command}");
+}
+
+#[test]
+#[ignore = "long: ./test full"]
+fn the_versions_of_http_are_compared_where_the_server_has_them() {
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let (serve, certificate) = demo(&folder);
+    let url = format!("https://{}/", serve.address);
+    let ended =
+        torr(&["doctor", "--tls", &url, "--cacert", &certificate, "-q", "--json", "-", "-c", "2", "--budget", "20s"]);
+    let found: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("it is JSON: {ended:?}"));
+    let rows = found["rows"].as_array().expect("there are rows");
+    let versions: Vec<_> = rows.iter().filter_map(|row| row["transport"]["version"].as_str()).collect();
+    assert_eq!((rows.len(), versions), (6, vec!["h2", "h3"]), "{found}");
+    assert!(rows.iter().all(|row| row["failed_share"] == 0.0), "{rows:?}");
 }

@@ -16,6 +16,7 @@ pub use measuring::Way;
 pub use outcome::{Comparison, Kind, SCHEMA};
 pub use paths::paths;
 pub use row::Row;
+pub use schedule::most_variants;
 pub use tls::tls;
 pub use transport::{HttpVersion, Secured, Transport};
 pub use via::via;

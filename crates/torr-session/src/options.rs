@@ -181,7 +181,6 @@ impl Options {
                 ));
             }
             O::Digest
-            | O::Http3
             | O::LimitRate
             | O::Negotiate
             | O::Netrc
@@ -203,6 +202,7 @@ impl Options {
             | O::Http11
             | O::Http2
             | O::Http2PriorKnowledge
+            | O::Http3
             | O::Insecure
             | O::Ipv4
             | O::Ipv6

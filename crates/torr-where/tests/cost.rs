@@ -32,14 +32,16 @@ fn a_hundred_threads_cost_a_twentieth_of_a_cpu() {
     let cost = (own_cpu_time() - before).as_secs_f64() / time.as_secs_f64();
     let rounds = observed.rounds.len();
     println!("{rounds} rounds of {} threads for {:.1}% of a CPU", observed.used.len(), cost * 100.0);
-    // Opening and naming come on top of the rounds, whose cost is bounded. Without optimisation both take several times as long.
-    let bound = if cfg!(debug_assertions) { 0.15 } else { 0.05 };
-    assert!(cost <= bound, "{:.1}% of a CPU", cost * 100.0);
-    assert!(rounds >= 10, "{rounds} rounds");
+    // Opening and naming come on top of the rounds, whose cost is bounded. Without optimisation both take several times as long, and
+    // twice that where other programs have the machine's caches.
+    let bound = if cfg!(debug_assertions) { 0.25 } else { 0.05 };
+    assert!(cost <= bound, "{rounds} rounds for {:.1}% of a CPU", cost * 100.0);
+    assert!(rounds >= 10, "{rounds} rounds, and {:?} unseen", observed.unseen);
     let named = observed.rounds.iter().flat_map(|round| &round.samples).filter(|sample| {
         sample.stack.0.iter().filter(|frame| frame.is_own && frame.function.starts_with("step_")).count() == 4
     });
-    assert!(named.count() >= rounds * 30, "most stacks are whole");
+    let named = named.count();
+    assert!(named >= rounds * 30, "{named} whole stacks in {rounds} rounds, and {:?} unseen", observed.unseen);
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use torr_gauge::{GrpcStatus, Secrets, redact};
 use torr_grpc::{Coding, Method};
-use torr_press::{Plan, RequestParts};
 use torr_press::request::SentContent;
 use torr_press::users::ReceivedBy;
+use torr_press::{Plan, RequestParts};
 
 /// The longest content that is shown, in bytes.
 const MAX_SHOWN: usize = 4096;

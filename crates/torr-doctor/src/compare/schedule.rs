@@ -63,11 +63,16 @@ impl Schedule {
         self.length < response * RESPONSES
     }
 
-    /// Returns the number of variants that fit a time.
+    /// Returns the number of variants that fit a time. Each turn takes `beside` longer than its measured time.
     pub fn most_ways(time: Duration, beside: Duration) -> usize {
         let turn = (SHORTEST + beside).as_secs_f64();
         (time.as_secs_f64() * PLANNED / turn) as usize / LEAST_ROUNDS
     }
+}
+
+/// Returns the number of variants that certainly fit a budget, whatever opening their connections takes.
+pub fn most_variants(budget: Duration) -> usize {
+    Schedule::most_ways(budget, SHORTEST)
 }
 
 #[cfg(test)]

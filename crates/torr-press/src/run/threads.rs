@@ -253,7 +253,8 @@ fn press_http3(
     press_by(shared, preparation, coordinator, |server| {
         while clients.len() <= server {
             let learnt = client(clients.len());
-            clients.push(learnt.expect("a server is learnt of with TLS 1.3 in a run over HTTP/3, as the plan's own is"));
+            clients
+                .push(learnt.expect("a server is learnt of with TLS 1.3 in a run over HTTP/3, as the plan's own is"));
         }
         Http3::inspected_by(clients[server].clone(), &plan.inspection, &plan.target).watching(plan.events.as_ref())
     })

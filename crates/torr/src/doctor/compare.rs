@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_doctor::Observer;
-use torr_doctor::compare::{HttpVersion, Secured, Transport, Way, paths, tls, via};
+use torr_doctor::compare::{HttpVersion, Secured, Transport, Way, most_variants, paths, tls, via};
 use torr_gauge::redact;
 use torr_load::{Load, Work};
 use torr_press::request::Options;
@@ -96,8 +96,11 @@ fn by_tls(args: &DoctorArgs, secured: Option<&str>, course: Course<'_>) -> Found
             plans.push(plan(args, &load)?);
         }
     }
+    let most = most_variants(args.budget);
     for version in [HttpVersion::Http2, HttpVersion::Http3] {
-        if let Some(planned) = over(args, secured, version, &course.stop)? {
+        if plans.len() < most
+            && let Some(planned) = over(args, secured, version, &course.stop)?
+        {
             transports.push(Transport { version, secured: Secured::Resumed, keep_alive: true });
             plans.push(planned);
         }

@@ -125,8 +125,7 @@ impl<'p> Http3<'p> {
         let response = Response { status: stream.status?, keep_alive: true, body: stream.body };
         let failed_checks = stream.inspector.as_mut().map_or(0, |inspector| inspector.judge(&response));
         let (key, first_byte) = (stream.key, stream.first_byte);
-        let response =
-            ReceivedResponse { key, first_byte, response, failed_checks, redirects: 0, ended_here: true };
+        let response = ReceivedResponse { key, first_byte, response, failed_checks, redirects: 0, ended_here: true };
         Some((response, stream.kept.take()))
     }
 
