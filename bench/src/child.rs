@@ -174,6 +174,14 @@ fn peak_memory(pid: Pid) -> Option<u64> {
     line.trim().strip_suffix(" kB")?.parse().ok()
 }
 
+/// Returns a running process's resident memory in KiB.
+pub fn resident_memory(pid: u32) -> Result<u64, Error> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let number = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
+    number.ok_or_else(|| Error::failed("a process without resident memory"))
+}
+
 /// A load generator beside the one that is measured; it ends when this is dropped.
 pub struct Beside(Pinned);
 

@@ -8,6 +8,7 @@ use crate::data::options::DataOptions;
 use crate::fleet::FleetOptions;
 use crate::floor::client::FloorClient;
 use crate::floor::server::FloorServer;
+use crate::http3::Http3Options;
 use crate::launch::Launch;
 use crate::options::Options;
 use crate::power::PowerOptions;
@@ -50,6 +51,8 @@ pub enum Command {
     Users(UserOptions),
     /// Measure what events, messages of a WebSocket and calls of gRPC cost, and the memory of a stream
     Streams(StreamOptions),
+    /// Measure what HTTP/3 costs the load and the server, and the memory of a connection
+    Http3(Http3Options),
     /// Measure what a handler that computes does to other requests, beside `axum::serve`
     Computing(ComputingOptions),
     /// Measure how a fleet keeps its rate, begins together, and what a thousand agents cost its coordinator
@@ -77,7 +80,7 @@ pub fn parse() -> Result<Command, Error> {
     Cli::try_parse().map(|cli| cli.command).map_err(|e| match e.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => e.exit(),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => Error::Usage(
-            "say what to measure: all, press, serve, transport, data, where, reload, sessions, users, streams, computing, fleet, soak or power (see \
+            "say what to measure: all, press, serve, transport, data, where, reload, sessions, users, streams, http3, computing, fleet, soak or power (see \
              --help)"
                 .into(),
         ),

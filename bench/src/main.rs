@@ -14,6 +14,7 @@ mod cpu;
 mod data;
 mod fleet;
 mod floor;
+mod http3;
 mod launch;
 mod limits;
 mod machine;
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         cli::Command::Users(options) => users::run(&options),
         cli::Command::Fleet(options) => fleet::run(&options),
         cli::Command::Streams(options) => streams::run(&options),
+        cli::Command::Http3(options) => http3::run(&options),
         cli::Command::Soak(options) => soak::run(&options),
         cli::Command::Computing(options) => computing::run(&options),
         cli::Command::Power(options) => power::run(&options),
