@@ -1,12 +1,22 @@
 //! `torr serve --http3`, seen by Torr's own load side and by a client of quic-go.
 
+use crate::lossy_relay::LossyRelay;
+use quinn::crypto::rustls::QuicClientConfig;
+use quinn::{Connection, Endpoint, RecvStream, TransportConfig};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
 use serde_json::Value;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use tempfile::TempDir;
 use torr_test_support::certificates::self_signed;
 use torr_test_support::program::{run, torr, torr_json, torr_path};
 use torr_test_support::result::{adds_up, count};
 use torr_test_support::servers::Serve;
+use torr_wire::http3::{kind, qpack, write_header};
 
 /// A server for localhost, with these flags beside.
 struct Scene {
@@ -93,15 +103,88 @@ fn what_http3_needs_is_named() {
     }
 }
 
-/// Run by `./test full`, which builds the client.
+/// A client of `quinn`, whose windows for a response are small.
+async fn connected(scene: &Scene) -> Connection {
+    let mut roots = RootCertStore::empty();
+    let certificate = CertificateDer::from_pem_file(&scene.certificate).expect("it is a certificate");
+    roots.add(certificate).expect("it is a certificate");
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = ClientConfig::builder_with_provider(provider).with_protocol_versions(&[&rustls::version::TLS13]);
+    let mut tls = tls.expect("the provider has TLS 1.3").with_root_certificates(roots).with_no_client_auth();
+    tls.alpn_protocols = vec![b"h3".to_vec()];
+    let mut config = quinn::ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls).expect("it has TLS 1.3")));
+    let mut transport = TransportConfig::default();
+    transport.stream_receive_window(10_000_u32.into());
+    config.transport_config(Arc::new(transport));
+    let endpoint = Endpoint::client(SocketAddr::from(([127, 0, 0, 1], 0))).expect("a port is free");
+    let address = scene.serve.address.parse().expect("it is an address");
+    let connecting = endpoint.connect_with(config, address, "localhost").expect("the settings are sound");
+    connecting.await.expect("the server accepts")
+}
+
+/// Begins a request.
+async fn begin(connection: &Connection, path: &str) -> RecvStream {
+    let (mut sending, receiving) = connection.open_bi().await.expect("the connection lives");
+    let head = http::Request::get(format!("https://localhost{path}")).body(()).expect("it is a request");
+    let (mut section, mut bytes) = (Vec::new(), Vec::new());
+    qpack::encode(&head, &mut section);
+    write_header(kind::HEADERS, section.len() as u64, &mut bytes);
+    bytes.extend_from_slice(&section);
+    sending.write_all(&bytes).await.expect("the connection lives");
+    sending.finish().expect("it was not finished");
+    receiving
+}
+
 #[test]
-#[ignore = "needs a client by quic-go, which ./test full builds"]
-fn a_client_of_quic_go_gets_what_it_requests() {
+fn a_response_that_its_client_does_not_read_ends_and_others_of_the_connection_continue() {
+    let scene = Scene::set(&["--workers", "1", "--write-timeout", "2s"]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can start");
+    runtime.block_on(async {
+        let connection = connected(&scene).await;
+        let mut unread = begin(&connection, "/bytes/300000").await;
+        let code = loop {
+            let other = async {
+                let content = begin(&connection, "/").await.read_to_end(10_000).await;
+                assert!(content.expect("the connection lives").ends_with(b"<p>Hello, world!</p>"));
+            };
+            let mut other = std::pin::pin!(other);
+            tokio::select! {
+                code = unread.received_reset() => break code.expect("the connection lives"),
+                () = &mut other => {}
+            }
+        };
+        assert_eq!(code.map(u64::from), Some(0x10c));
+        let content = begin(&connection, "/").await.read_to_end(10_000).await.expect("the connection lives");
+        assert!(content.ends_with(b"<p>Hello, world!</p>"));
+    });
+}
+
+/// Runs the client by quic-go, which checks what it gets: a small response, 10 MB in either direction, and 1,000 requests at a time.
+fn quic_go(scene: &Scene, url: &str) {
     let built = PathBuf::from(torr_path());
     let folder = built.ancestors().nth(2).expect("cargo builds into a folder of the profile's name");
     let program = folder.join("http3/client");
     assert!(program.exists(), "there is no {}: ./test full builds it", program.display());
-    let scene = Scene::set(&["--workers", "2", "--max-body", "20000000"]);
-    let ended = run(text(&program), &[text(&scene.certificate), &scene.url("")]);
+    let ended = run(text(&program), &[text(&scene.certificate), url]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "get\nlarge\npost\nstreams\n"), "{ended:?}");
+}
+
+/// Run by `./test full`, which builds the client.
+#[test]
+#[ignore = "needs a client by quic-go, which ./test full builds"]
+fn a_client_of_quic_go_gets_what_it_requests() {
+    let scene = Scene::set(&["--workers", "2", "--max-body", "20000000"]);
+    quic_go(&scene, &scene.url(""));
+}
+
+/// Run by `./test full`, which builds the client.
+#[test]
+#[ignore = "needs a client by quic-go, which ./test full builds"]
+fn a_path_that_loses_and_reorders_datagrams_changes_nothing_for_a_client_of_quic_go() {
+    let scene = Scene::set(&["--workers", "2", "--max-body", "20000000"]);
+    let relay = LossyRelay::start(scene.serve.address.parse().expect("it is an address"));
+    quic_go(&scene, &format!("https://{}", relay.address));
+    // 20 MB are 14,000 datagrams at least.
+    let counts = [0, 1].map(|kind| relay.counts[kind].load(Ordering::Relaxed));
+    assert!(counts.iter().all(|&count| count > 100), "{counts:?} datagrams were lost and overtaken");
 }

@@ -12,6 +12,7 @@ mod h2spec;
 mod http;
 mod http3;
 mod limits;
+mod lossy_relay;
 mod metrics;
 mod proxy;
 mod reload;

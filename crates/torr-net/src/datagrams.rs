@@ -216,19 +216,23 @@ fn send_train(
 /// Returns the errors of `recvmsg(2)`, except `EAGAIN` and `EINTR`. `ECONNREFUSED` means that nothing listens at the address.
 pub fn recv(socket: impl AsFd, buffer: &mut [u8], counts: &mut DatagramCounts) -> io::Result<Option<usize>> {
     let (before, room) = buffer[..ROOM].split_at_mut(HEADER);
-    let Some((len, size)) = receive::<(), _>(socket.as_fd().as_raw_fd(), room, counts, |_, size, _| size)? else {
-        return Ok(None);
-    };
-    before.copy_from_slice(&header(len, size));
-    Ok(Some(HEADER + len))
+    loop {
+        let Some((len, size)) = receive::<(), _>(socket.as_fd().as_raw_fd(), room, counts, |_, size, _| size)? else {
+            return Ok(None);
+        };
+        if len > 0 {
+            before.copy_from_slice(&header(len, size));
+            return Ok(Some(HEADER + len));
+        }
+    }
 }
 
 /// A train that was received on a socket which is not connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReceivedTrain {
-    /// The number of bytes.
+    /// The number of bytes; 0 for a datagram without any.
     pub len: usize,
-    /// The size of its datagrams, of which the last may be shorter.
+    /// The size of its datagrams, at least 1, of which the last may be shorter.
     pub size: usize,
     /// The address that sent it.
     pub peer: SocketAddr,
@@ -236,7 +240,8 @@ pub struct ReceivedTrain {
     pub local: Option<IpAddr>,
 }
 
-/// Receives the next train at the front of the buffer; `None` if there is none. Datagrams without bytes are ignored.
+/// Receives the next train at the front of the buffer; `None` if there is none. A datagram without bytes is a train, too: any number of
+/// them would keep a call from its return otherwise.
 ///
 /// # Errors
 /// Returns the errors of `recvmsg(2)`, except `EAGAIN` and `EINTR`.
@@ -266,22 +271,19 @@ fn receive<S: SockaddrLike, T>(
     see: impl Fn(Option<S>, usize, Option<IpAddr>) -> T,
 ) -> io::Result<Option<(usize, T)>> {
     let (mut control, mut rooms) = ([0; CONTROL], [IoSliceMut::new(room)]);
-    loop {
-        let message = match recvmsg::<S>(socket, &mut rooms, Some(&mut control), MsgFlags::empty()) {
-            Ok(message) => message,
-            Err(nix::errno::Errno::EAGAIN | nix::errno::Errno::EINTR) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
-        let len = message.bytes;
-        if len == 0 {
-            continue;
-        }
-        let (size, local) = described(&message);
-        let size = size.filter(|size| (1..=len).contains(size)).unwrap_or(len);
+    let message = match recvmsg::<S>(socket, &mut rooms, Some(&mut control), MsgFlags::empty()) {
+        Ok(message) => message,
+        Err(nix::errno::Errno::EAGAIN | nix::errno::Errno::EINTR) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let len = message.bytes;
+    let (size, local) = described(&message);
+    let size = size.filter(|size| (1..=len).contains(size)).unwrap_or(len.max(1));
+    if len > 0 {
         counts.receives += 1;
         counts.received += len.div_ceil(size) as u64;
-        return Ok(Some((len, see(message.address, size, local))));
     }
+    Ok(Some((len, see(message.address, size, local))))
 }
 
 /// Returns the size of datagrams, and the address that they were sent to, as control messages have them.
@@ -341,6 +343,23 @@ mod tests {
         }
         assert_eq!(received, [9, 9, 4, 1]);
         assert_eq!(counts.received, 4);
+    }
+
+    #[test]
+    fn a_datagram_without_bytes_is_an_empty_train_of_its_sender() {
+        let socket = bind("127.0.0.1:0".parse().expect("an address")).expect("a free port");
+        let address = crate::socket::local_addr(&socket).expect("it has an address");
+        let sender = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+        for length in [0, 3] {
+            sender.send_to(&[7; 3][..length], address).expect("it is sent");
+        }
+        let (mut room, mut counts) = (vec![0; ROOM], DatagramCounts::default());
+        let mut next = || recv_from(&socket, &mut room, &mut counts).expect("it can be received");
+        // On loopback a datagram that was sent has arrived.
+        let [empty, full, none] = [(); 3].map(|()| next());
+        let (empty, full) = (empty.expect("it has arrived"), full.expect("it has arrived"));
+        assert_eq!((empty.len, empty.size, Some(empty.peer)), (0, 1, sender.local_addr().ok()));
+        assert_eq!((full.len, full.size, none), (3, 3, None));
     }
 
     #[test]

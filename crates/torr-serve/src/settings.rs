@@ -52,8 +52,8 @@ pub struct Settings {
     /// the response has begun. `body_timeout` comes on top, and time in which the router takes nothing does not count. 0 is no limit:
     /// then a byte per `body_timeout` is enough. Default: 240.
     pub min_body_rate: u64,
-    /// The time for which a client may take nothing of a pending response: acknowledge no byte of it, or over HTTP/2 make no room for
-    /// more of it. Default: 60 s.
+    /// The time for which a client may take nothing of a pending response: acknowledge no byte of it, or over HTTP/2 and HTTP/3 make
+    /// no room for more of it. Over HTTP/3 other responses of its connection continue. Default: 60 s.
     pub write_timeout: Duration,
     /// The time limit of a graceful stop, for requests in flight and all else. Default: 30 s.
     pub stop_timeout: Duration,

@@ -1,13 +1,14 @@
-//! HTTP/3 of the load side (RFC 9114, RFC 9204): frames, settings and field sections, in whatever pieces they come.
+//! HTTP/3 of both sides (RFC 9114, RFC 9204): frames, settings and field sections, in whatever pieces they come.
 //!
 //! Option: the lowest two bits decide what the bytes are. 0: the stream of a response. 1: a unidirectional stream of a server.
 //! 2: a field section, as far as it is one. 3: lines of a request, which is encoded and decoded.
+//! With the next bit a client has sent them: a request, a stream of the client, the fields of a request.
 
 use crate::input::{Input, Piece};
 use http::Request;
 use torr_wire::http3::{
-    ControlEvent, ErrorCode, Http3Error, LARGEST_SECTION, MessagePiece, MessageStream, StreamType,
-    UnidirectionalStream, qpack,
+    ControlEvent, ErrorCode, Http3Error, LARGEST_SECTION, MessagePiece, MessageStream, RequestFields, Sender,
+    StreamType, TrailerFields, UnidirectionalStream, content_length, qpack,
 };
 
 /// The size of a field beside its name and value (RFC 9114, section 4.2.2).
@@ -16,24 +17,27 @@ const OVERHEAD: usize = 32;
 /// Checks one input.
 pub fn check(bytes: &[u8]) {
     let input = Input::binary(bytes);
+    let sender = if input.option & 4 == 0 { Sender::Server } else { Sender::Client };
+    let (pieces, whole) = (input.pieces(), input.whole());
     match input.option & 3 {
-        0 => assert_eq!(response(&input.pieces()), response(&input.whole()), "in {}", input.wire.escape_ascii()),
-        1 => assert_eq!(stream(&input.pieces()), stream(&input.whole()), "in {}", input.wire.escape_ascii()),
+        0 => assert_eq!(message(sender, &pieces), message(sender, &whole), "in {}", input.wire.escape_ascii()),
+        1 => assert_eq!(stream(sender, &pieces), stream(sender, &whole), "in {}", input.wire.escape_ascii()),
+        2 if sender == Sender::Client => fields(&input.wire),
         2 => drop(section(&input.wire)),
         _ => request(&input.wire),
     }
 }
 
-/// What is read of a response: its sections, and the content between them, put together.
+/// What is read of a message: its sections, and the content between them, put together.
 #[derive(Debug, Default, PartialEq)]
-struct Response {
+struct Message {
     pieces: Vec<(bool, Vec<u8>)>,
     is_between: bool,
     error: Option<Http3Error>,
 }
 
-fn response(pieces: &[Piece<'_>]) -> Response {
-    let (mut stream, mut read) = (MessageStream::default(), Response::default());
+fn message(sender: Sender, pieces: &[Piece<'_>]) -> Message {
+    let (mut stream, mut read) = (MessageStream::new(sender, LARGEST_SECTION), Message::default());
     for &Piece { mut bytes, .. } in pieces {
         loop {
             match stream.next(&mut bytes) {
@@ -47,7 +51,7 @@ fn response(pieces: &[Piece<'_>]) -> Response {
                 },
                 Ok(Some(MessagePiece::TooLarge)) => read.pieces.push((true, Vec::new())),
                 Ok(None) => break,
-                Err(error) => return Response { error: Some(error), ..read },
+                Err(error) => return Message { error: Some(error), ..read },
             }
         }
         assert!(bytes.is_empty(), "all is read");
@@ -56,7 +60,7 @@ fn response(pieces: &[Piece<'_>]) -> Response {
     read
 }
 
-/// What is read of a unidirectional stream.
+/// What is read of a unidirectional stream of a peer.
 #[derive(Debug, Default, PartialEq)]
 struct Stream {
     events: Vec<ControlEvent>,
@@ -64,8 +68,8 @@ struct Stream {
     error: Option<Http3Error>,
 }
 
-fn stream(pieces: &[Piece<'_>]) -> Stream {
-    let (mut stream, mut read) = (UnidirectionalStream::default(), Stream::default());
+fn stream(sender: Sender, pieces: &[Piece<'_>]) -> Stream {
+    let (mut stream, mut read) = (UnidirectionalStream::new(sender), Stream::default());
     for &Piece { mut bytes, .. } in pieces {
         loop {
             match stream.next(&mut bytes) {
@@ -94,6 +98,23 @@ fn section(bytes: &[u8]) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
         return None;
     }
     Some(fields)
+}
+
+/// Reads a section as that of a request and as that of trailers, of which it is one at most.
+fn fields(bytes: &[u8]) {
+    let (mut head, mut trailers) = (RequestFields::default(), TrailerFields::default());
+    for (name, value) in section(bytes).iter().flatten() {
+        head.take(name, value);
+        trailers.take(name, value);
+    }
+    let (head, trailers) = (head.finish(), trailers.finish());
+    assert!(head.is_err() || trailers.is_err(), "{}", bytes.escape_ascii());
+    if let Ok(head) = head {
+        let announced = content_length(&head.headers);
+        assert!(announced.is_ok_and(|announced| announced.is_none()) || head.headers.contains_key("content-length"));
+        let is_connect = head.method == http::Method::CONNECT;
+        assert!(is_connect || head.uri.path() == "*" || head.uri.path().starts_with('/'), "{}", head.uri);
+    }
 }
 
 /// Encodes a request whose path is the first line, and whose fields are the others. What is decoded is the same.

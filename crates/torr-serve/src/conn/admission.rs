@@ -13,6 +13,9 @@ pub(crate) struct ConnectionLimits(Arc<Limits>);
 
 #[derive(Debug)]
 struct Limits {
+    /// The number of connections that may be open.
+    #[cfg(feature = "http3")]
+    total: usize,
     /// The number of connections that may still be opened.
     left: AtomicUsize,
     per_address: Option<AddressCounts>,
@@ -56,7 +59,20 @@ impl ConnectionLimits {
     /// Returns limits of all connections and of those of one address; 0 is no limit per address.
     pub fn new(total: usize, per_address: usize) -> Self {
         let counts = || AddressCounts { most: per_address, hasher: RandomState::new(), shards: Default::default() };
-        Self(Arc::new(Limits { left: AtomicUsize::new(total), per_address: (per_address > 0).then(counts) }))
+        let per_address = (per_address > 0).then(counts);
+        let limits = Limits {
+            #[cfg(feature = "http3")]
+            total,
+            left: AtomicUsize::new(total),
+            per_address,
+        };
+        Self(Arc::new(limits))
+    }
+
+    /// Returns the number of connections that may be open, and that of one address, if it is limited.
+    #[cfg(feature = "http3")]
+    pub fn most(&self) -> (usize, Option<usize>) {
+        (self.0.total, self.0.per_address.as_ref().map(|counts| counts.most))
     }
 
     /// Admits a connection of a peer. `None` is a peer without a limit per address: one on a Unix socket, or a trusted proxy,

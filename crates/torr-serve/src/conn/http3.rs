@@ -12,6 +12,7 @@ mod mailbox;
 mod outgoing;
 mod request;
 mod response;
+mod timers;
 mod wakes;
 
 pub(crate) use endpoint::serve;

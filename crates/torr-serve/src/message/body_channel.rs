@@ -3,12 +3,17 @@
 use crate::message::body_error::BodyError;
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
+#[cfg(feature = "http3")]
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 
 /// The number of bytes in the channel at which no more are received, and the number at which receiving goes on.
 const HIGH_WATER: usize = 256 * 1024;
 const LOW_WATER: usize = 64 * 1024;
+/// The number of bytes in all channels of a connection of HTTP/3 at which only empty ones receive more.
+#[cfg(feature = "http3")]
+const MOST_TOGETHER: usize = 1024 * 1024;
 /// The size up to which small pieces are put together: a client decides how small they are, and each takes memory of its own.
 const SMALL: usize = 4 * 1024;
 
@@ -24,9 +29,17 @@ pub(crate) struct BodyReceiver {
     left: Option<u64>,
 }
 
+/// The number of bytes in all channels of one connection.
+#[cfg(feature = "http3")]
+#[derive(Debug, Default)]
+pub(crate) struct Held(AtomicUsize);
+
 #[derive(Debug)]
 struct Channel {
     state: Mutex<State>,
+    /// The channels of the same connection, if it has several.
+    #[cfg(feature = "http3")]
+    all: Option<Arc<Held>>,
     /// Wakes the engine up, so that it continues.
     engine: Waker,
 }
@@ -50,11 +63,53 @@ struct State {
 
 /// Returns both ends of a channel for a body of this length, if it is known. `engine` is woken up when the engine waits.
 pub(crate) fn body_channel(length: Option<u64>, engine: Waker) -> (BodySender, BodyReceiver) {
-    let channel = Arc::new(Channel { state: Mutex::default(), engine });
+    both_ends(length, Channel::new(engine))
+}
+
+/// Returns both ends of a channel, as [`body_channel`] does, on a connection that has several.
+#[cfg(feature = "http3")]
+pub(crate) fn body_channel_within(length: Option<u64>, engine: Waker, all: Arc<Held>) -> (BodySender, BodyReceiver) {
+    both_ends(length, Channel { all: Some(all), ..Channel::new(engine) })
+}
+
+fn both_ends(length: Option<u64>, channel: Channel) -> (BodySender, BodyReceiver) {
+    let channel = Arc::new(channel);
     (BodySender(Arc::clone(&channel)), BodyReceiver { channel, left: length })
 }
 
 impl Channel {
+    fn new(engine: Waker) -> Self {
+        Self {
+            state: Mutex::default(),
+            #[cfg(feature = "http3")]
+            all: None,
+            engine,
+        }
+    }
+
+    /// Notes bytes that came, and bytes that are gone.
+    #[cfg(feature = "http3")]
+    fn count(&self, came: usize, gone: usize) {
+        if let Some(all) = &self.all {
+            all.0.fetch_add(came, Ordering::Relaxed);
+            all.0.fetch_sub(gone, Ordering::Relaxed);
+        }
+    }
+
+    #[cfg(not(feature = "http3"))]
+    fn count(&self, _came: usize, _gone: usize) {}
+
+    /// Whether the channels of the connection hold as much as they may.
+    #[cfg(feature = "http3")]
+    fn is_full_together(&self) -> bool {
+        self.all.as_ref().is_some_and(|all| all.0.load(Ordering::Relaxed) >= MOST_TOGETHER)
+    }
+
+    #[cfg(not(feature = "http3"))]
+    fn is_full_together(&self) -> bool {
+        false
+    }
+
     /// The state is consistent at each step, so that a panic does no harm.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -81,6 +136,7 @@ impl BodySender {
         let mut state = self.0.lock();
         if !state.is_abandoned && state.end.is_none() {
             state.held += piece.len();
+            self.0.count(piece.len(), 0);
             match state.pieces.back_mut() {
                 Some(last) if last.len() + piece.len() <= SMALL => last.extend_from_slice(piece),
                 _ => state.pieces.push_back(piece.into()),
@@ -100,7 +156,8 @@ impl BodySender {
     pub fn has_room(&self) -> bool {
         let mut state = self.0.lock();
         let most = if state.has_backpressure { LOW_WATER } else { HIGH_WATER };
-        state.has_backpressure = state.held >= most && !state.is_abandoned;
+        let is_full = state.held >= most || state.held > 0 && self.0.is_full_together();
+        state.has_backpressure = is_full && !state.is_abandoned;
         state.engine_waits |= state.has_backpressure;
         !state.has_backpressure
     }
@@ -145,6 +202,7 @@ impl BodyReceiver {
             }
         };
         state.held -= piece.len();
+        self.channel.count(0, piece.len());
         self.left = self.left.map(|left| left.saturating_sub(piece.len() as u64));
         if state.held < LOW_WATER {
             self.channel.wake_engine(state);
@@ -169,7 +227,7 @@ impl Drop for BodyReceiver {
         let mut state = self.channel.lock();
         state.is_abandoned = true;
         state.pieces = VecDeque::new();
-        state.held = 0;
+        self.channel.count(0, std::mem::take(&mut state.held));
         self.channel.wake_engine(state);
     }
 }
@@ -190,5 +248,27 @@ mod tests {
             bytes += piece.len();
         }
         assert_eq!((pieces, bytes), (HIGH_WATER / SMALL, HIGH_WATER));
+    }
+
+    #[cfg(feature = "http3")]
+    #[test]
+    fn the_channels_of_a_connection_have_a_bound_together_and_each_has_its_turn() {
+        let all = Arc::<Held>::default();
+        let mut channels: Vec<_> =
+            (0..100).map(|_| body_channel_within(None, Waker::noop().clone(), Arc::clone(&all))).collect();
+        let held = || all.0.load(Ordering::Relaxed);
+        // As if clients filled one after another.
+        for (sender, _) in &channels {
+            while sender.has_room() {
+                sender.push(&[0; 16 * 1024]);
+            }
+        }
+        assert!((MOST_TOGETHER..MOST_TOGETHER + 100 * 16 * 1024).contains(&held()), "{} bytes", held());
+        let (sender, receiver) = &mut channels[99];
+        assert!(!sender.has_room());
+        while let Poll::Ready(Some(Ok(_))) = receiver.poll_piece(&mut Context::from_waker(Waker::noop())) {}
+        assert!(sender.has_room(), "one that is empty receives more");
+        drop(channels);
+        assert_eq!(held(), 0);
     }
 }

@@ -7,10 +7,13 @@ use crate::process::systemd;
 use crate::settings::Settings;
 use std::fmt::Debug;
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use torr_net::{Address, file_limit, socket};
+
+/// The number of times that another port is selected where HTTP/3 cannot have one.
+const TRIES: usize = 16;
 
 /// The role of this process in a server.
 #[derive(Debug, Default)]
@@ -122,9 +125,16 @@ fn open(
     };
     // Workers share the port with SO_REUSEPORT, with which a second server could share it unnoticed: so the port is first
     // checked to be free.
-    let probe = socket::reserve(address).map_err(failed)?;
-    let address = socket::local_addr(&probe)?;
-    drop(probe);
+    let reserve = || socket::reserve(address).and_then(|probe| socket::local_addr(&probe)).map_err(failed);
+    let mut free = reserve()?;
+    for _ in 0..TRIES {
+        // HTTP/3 needs the port of UDP as well, which is another program's now and then where the kernel selects a port of TCP.
+        if address.port() != 0 || !settings.http3 || UdpSocket::bind(free).is_ok() {
+            break;
+        }
+        free = reserve()?;
+    }
+    let address = free;
     if settings.shared_listener {
         let listener = socket::listen(address, backlog, false, deferred).map_err(failed)?;
         let copies = (0..count).map(|_| listener.try_clone()).collect::<io::Result<_>>()?;

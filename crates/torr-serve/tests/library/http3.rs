@@ -1,7 +1,8 @@
 //! HTTP/3: controllers and a router, streams in both directions, limits and ends, hostile clients.
 
 mod ends;
+mod flow;
 mod hostile;
-mod quic;
+pub mod quic;
 mod requests;
-mod scene;
+pub mod scene;

@@ -1,5 +1,6 @@
 //! A handler that panics costs its own connection, and no other.
 
+use crate::http3::scene::{self, Scene};
 use crate::support::Running;
 use axum::Router;
 use axum::body::Body;
@@ -145,18 +146,22 @@ impl Future for Trapped {
     }
 }
 
-#[test]
-fn a_destructor_that_panics_ends_its_own_connection_at_most() {
+/// Responses whose destructors panic.
+fn trapped() -> App {
     let router = Router::new()
         .route("/router", on_get(|| async { Body::new(Trap) }))
         .route("/never", on_get(|| Trapped::new().map(|_| "x")));
-    let app = app()
+    app()
         .get("/pieces", |_| Response::pieces("a/b", 1, Trap))
         .get("/bytes", |_| Response::text(Bytes::from_owner(Trap)))
         .get("/stream", |_| Response::stream("a/b", Trap))
         .get_async("/future", |_| Trapped::new())
-        .router(router);
-    let server = Running::start(app);
+        .router(router)
+}
+
+#[test]
+fn a_destructor_that_panics_ends_its_own_connection_at_most() {
+    let server = Running::start(trapped());
     let mut other = server.client();
     for path in ["/pieces", "/bytes", "/stream", "/future", "/router"] {
         for head_only in [false, true] {
@@ -180,6 +185,28 @@ fn a_destructor_that_panics_ends_its_own_connection_at_most() {
     assert_eq!(other.get("/").text(), "fine");
     server.stop();
     server.wait().expect("the worker is well");
+}
+
+#[test]
+fn a_destructor_that_panics_ends_its_own_connection_of_http3_at_most() {
+    let scene = Scene::with(trapped(), |_| {});
+    let mut other = scene.client();
+    for path in ["/pieces", "/bytes", "/stream", "/future", "/router", "/never"] {
+        for method in ["GET", "HEAD"] {
+            let mut client = scene.client();
+            let stream = client.request(&scene::head(method, path, &[]));
+            if path == "/never" {
+                drop(client);
+            } else {
+                client.until(|client| client.end.is_some() || client.received.contains_key(&stream));
+            }
+            let stream = other.request(&scene::get("/"));
+            assert_eq!(scene::Response::of(&other.response(stream)).text(), "fine", "after {path}");
+        }
+    }
+    drop(other);
+    scene.server.stop();
+    scene.server.wait().expect("the worker is well");
 }
 
 #[test]

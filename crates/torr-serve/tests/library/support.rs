@@ -6,7 +6,7 @@ pub mod warnings;
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use torr_serve::{App, Bound, ServeError, Server, Settings, Stop};
+use torr_serve::{App, Bound, Reload, ServeError, Server, Settings, Stop};
 pub use torr_test_support::PATIENCE;
 use torr_test_support::client::Client;
 
@@ -14,6 +14,7 @@ use torr_test_support::client::Client;
 pub struct Running {
     pub address: SocketAddr,
     stop: Stop,
+    reload: Reload,
     ended: Receiver<Result<(), ServeError>>,
 }
 
@@ -33,11 +34,11 @@ impl Running {
 
     /// One that listens already.
     pub fn of(bound: Bound) -> Self {
-        let (address, stop) = (bound.address(), bound.stop());
+        let (address, stop, reload) = (bound.address(), bound.stop(), bound.reload());
         let (tell, ended) = channel();
         // The port has no listener once the server has ended.
         thread::spawn(move || tell.send(bound.run()).unwrap_or_default());
-        Self { address, stop, ended }
+        Self { address, stop, reload, ended }
     }
 
     pub fn client(&self) -> Client {
@@ -47,6 +48,11 @@ impl Running {
     /// Tells it to stop.
     pub fn stop(&self) {
         self.stop.stop();
+    }
+
+    /// Reads the certificates again.
+    pub fn reload(&self) {
+        self.reload.reload().expect("the files are sound");
     }
 
     /// Waits for its end.

@@ -8,8 +8,11 @@ use super::varint;
 
 /// The largest payload of a frame with numbers in it, in bytes.
 const LARGEST: u64 = 4096;
-/// The number of frames after the settings that a peer may send on its control stream: it has no more than a few to send.
+/// The number of frames after the settings that a peer may send on its control stream: it has no more than a few to send, beside
+/// those that come with requests.
 const MOST_FRAMES: u32 = 10_000;
+/// The number of frames that may come with a request: some clients change the priorities of several with each (RFC 9218, section 7).
+const BY_REQUEST: u32 = 8;
 
 /// An event on the control stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +33,7 @@ pub struct ControlStream {
     /// The payload of an incomplete frame that means something.
     payload: Vec<u8>,
     has_settings: bool,
+    /// The number of frames so far, less those that came with requests.
     frames: u32,
 }
 
@@ -37,6 +41,11 @@ impl ControlStream {
     /// Returns a reader of the control stream of this sender.
     pub fn new(sender: Sender) -> Self {
         Self { sender, ..Self::default() }
+    }
+
+    /// Notes that the peer has sent a request, with which some frames are free.
+    pub fn regain(&mut self) {
+        self.frames = self.frames.saturating_sub(BY_REQUEST);
     }
 
     /// Reads bytes up to the next event, or all of them, and takes them off the front.
@@ -163,5 +172,16 @@ mod tests {
         }
         let many: Vec<u8> = [4, 0].into_iter().chain([0x21, 0].repeat(MOST_FRAMES as usize)).collect();
         assert_eq!(read(&many, 1000), Err(ErrorCode::EXCESSIVE_LOAD));
+    }
+
+    #[test]
+    fn frames_that_come_with_requests_are_free() {
+        let mut stream = ControlStream::new(Sender::Client);
+        assert!(stream.next(&mut &[4, 0][..]).is_ok());
+        let frames = [0x21, 0].repeat(BY_REQUEST as usize);
+        for _ in 0..2 * MOST_FRAMES / BY_REQUEST {
+            assert_eq!(stream.next(&mut &frames[..]), Ok(None));
+            stream.regain();
+        }
     }
 }

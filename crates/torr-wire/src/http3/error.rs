@@ -34,6 +34,8 @@ impl ErrorCode {
     pub const REQUEST_REJECTED: Self = Self(0x10b);
     /// The request, or its response, is not wanted any more.
     pub const REQUEST_CANCELLED: Self = Self(0x10c);
+    /// The client ended the stream before its request was complete.
+    pub const REQUEST_INCOMPLETE: Self = Self(0x10d);
     /// A message is malformed.
     pub const MESSAGE_ERROR: Self = Self(0x10e);
     /// A field section cannot be decoded.

@@ -39,6 +39,15 @@ impl<I: Copy + PartialEq> PeerStreams<I> {
         self.open.iter().any(|(other, _)| *other == id)
     }
 
+    /// Notes that the peer has sent a request, with which some frames on its control stream are free.
+    pub fn regain(&mut self) {
+        for (_, stream) in &mut self.open {
+            if let UnidirectionalStream::Control(control) = stream {
+                control.regain();
+            }
+        }
+    }
+
     /// Reads bytes of a stream, and gives its events to `event`.
     ///
     /// # Errors

@@ -189,6 +189,8 @@ mod tests {
         let by_host = request(&[GET[0], GET[1], GET[3], ("host", "b.test")]).expect("it is sound");
         assert_eq!((by_host.uri.authority(), by_host.uri.path()), (None, "/x"));
         assert!(request(&[(":method", "CONNECT"), (":authority", "a.test:443")]).is_ok());
+        let all = request(&[(":method", "OPTIONS"), GET[1], GET[2], (":path", "*")]).expect("it is sound");
+        assert_eq!(all.uri.path(), "*");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::most_of_fields;
 use super::outgoing::ResponseEnd;
 use super::request::{Fault, RequestStream, SectionLimits};
 use super::response;
+use crate::callbacks;
 use crate::client::connection_info::ConnectionInfo;
 use crate::client::{Client, Tls};
 use crate::conn::admission::Admission;
@@ -12,13 +13,16 @@ use crate::conn::engine::AbortOnDrop;
 use crate::conn::handover::controller::Budget;
 use crate::conn::handover::exchange::Exchange;
 use crate::conn::handover::frame_guard::STREAMS;
-use crate::message::body_channel::BodyReceiver;
+use crate::message::body_channel::{BodyReceiver, Held};
 use crate::message::bounded_body::{ContentSource, ReceivedContent};
-use bytes::Bytes;
+use crate::observe::notice;
+use bytes::{Bytes, BytesMut};
 use http::request::Parts;
 use http::{Method, Request, StatusCode};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::ops::Bound;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Waker};
@@ -28,7 +32,7 @@ use torr_net::quic::{QuicChannel, QuicEvent, ReadEnd, StreamId};
 use torr_wire::http3::{ErrorCode, Http3Error, PeerStreams, Reading, Sender, write_control_stream, write_go_away};
 
 /// The number of bytes that are read of a stream at a time.
-const READ: usize = 64 * 1024;
+const READ: usize = 16 * 1024;
 /// The number of requests that a client may have reset or malformed, less those that have had their response, after which the
 /// connection ends, since no sound client gets there: CVE-2023-44487 and CVE-2025-8671.
 const FAULTS: u32 = 1024;
@@ -50,6 +54,13 @@ pub(super) struct Ending {
     first_rejected: u64,
 }
 
+/// This side's control stream.
+struct Control {
+    id: StreamId,
+    /// The bytes for which there was no room.
+    unsent: BytesMut,
+}
+
 /// A connection.
 pub(super) struct Connection {
     pub quic: QuicChannel,
@@ -67,10 +78,18 @@ pub(super) struct Connection {
     pub heard: Instant,
     /// The time since which there is no request.
     pub idle_since: Instant,
+    /// The time at which bytes of a response last found room.
+    pub moved: Instant,
+    /// Whether the connection waits for its turn, and whether handlers have woken it.
+    pub is_queued: bool,
+    pub is_woken: bool,
     peer: PeerStreams<StreamId>,
-    /// This side's control stream.
-    control: Option<StreamId>,
+    control: Option<Control>,
     pub requests: BTreeMap<u64, RequestStream>,
+    /// The content that handlers have not read yet.
+    unread: Arc<Held>,
+    /// The response that last had its turn.
+    turn: u64,
     /// The number of the next stream of a request.
     next_request: u64,
     pub ending: Option<Ending>,
@@ -101,9 +120,14 @@ impl Connection {
             expires,
             heard: now,
             idle_since: now,
+            moved: now,
+            is_queued: false,
+            is_woken: false,
             peer: PeerStreams::new(Sender::Client),
             control: None,
             requests: BTreeMap::new(),
+            unread: Arc::default(),
+            turn: 0,
             next_request: 0,
             ending: None,
             deadline: None,
@@ -122,7 +146,16 @@ impl Connection {
         }
     }
 
+    /// Does what drops bytes and futures of handlers. A panic of their destructors ends this connection alone.
+    pub fn guarded(&mut self, work: impl FnOnce(&mut Self)) {
+        if catch_unwind(AssertUnwindSafe(|| work(self))).is_err() {
+            notice::failure(format_args!("a connection of HTTP/3 ends: a destructor of a response panicked"));
+            callbacks::survive("another destructor", || self.close(ErrorCode::INTERNAL_ERROR));
+        }
+    }
+
     fn handle_events(&mut self, buffers: &mut Buffers, now: Instant) -> Result<(), Http3Error> {
+        let mut has_room = false;
         while let Some(event) = self.quic.next_event() {
             match event {
                 QuicEvent::Connected => self.connected()?,
@@ -141,14 +174,42 @@ impl Connection {
                     self.read_peer(stream, buffers)?;
                 }
                 QuicEvent::Readable(stream) => self.read_request(QuicChannel::number(stream), buffers, now)?,
-                QuicEvent::Writable(stream) => self.write(QuicChannel::number(stream), now),
-                QuicEvent::Stopped(stream, _) if Some(stream) == self.control => return Err(closed_control()),
+                QuicEvent::Writable(_) => has_room = true,
+                QuicEvent::Stopped(stream, _) if self.control.as_ref().is_some_and(|control| control.id == stream) => {
+                    return Err(closed_control());
+                }
                 QuicEvent::Stopped(stream, _) => self.give_up(stream, ErrorCode::REQUEST_CANCELLED)?,
                 QuicEvent::Acknowledged(stream) => self.acknowledged(QuicChannel::number(stream), now),
                 QuicEvent::Lost(_) => self.requests.clear(),
             }
         }
+        if has_room {
+            self.write_blocked(now);
+        }
         Ok(())
+    }
+
+    /// Goes on with what there was no room for. Responses take turns: QUIC reports the stream first that had no room last, and that one
+    /// would take all the room there is.
+    fn write_blocked(&mut self, now: Instant) {
+        self.write_control(&[]);
+        let behind = self.requests.range((Bound::Excluded(self.turn), Bound::Unbounded));
+        let in_turn = behind.chain(self.requests.range(..=self.turn));
+        let blocked = in_turn.filter(|(_, stream)| stream.blocked_since.is_some());
+        for number in blocked.map(|(number, _)| *number).collect::<Vec<_>>() {
+            if self.write(number, now) > 0 {
+                self.turn = number;
+            }
+        }
+    }
+
+    /// Sends bytes on the control stream, as soon as there is room for them.
+    fn write_control(&mut self, bytes: &[u8]) {
+        let Some(Control { id, unsent }) = &mut self.control else { return };
+        unsent.extend_from_slice(bytes);
+        let mut left = unsent.split().freeze();
+        self.quic.write(*id, &mut left);
+        unsent.extend_from_slice(&left);
     }
 
     /// Begins with requests, once the handshake is complete.
@@ -169,9 +230,8 @@ impl Connection {
         let control = self.quic.open_unidirectional().ok_or(closed_control())?;
         let mut settings = Vec::new();
         write_control_stream(most_of_fields(&self.worker.settings), &mut settings);
-        // What does not fit the windows of a client is never sent: the settings are a few bytes.
-        self.quic.write(control, &mut Bytes::from(settings));
-        self.control = Some(control);
+        self.control = Some(Control { id: control, unsent: BytesMut::new() });
+        self.write_control(&settings);
         Ok(())
     }
 
@@ -200,7 +260,8 @@ impl Connection {
             return Ok(());
         }
         self.next_request = self.next_request.max(number + NEXT_REQUEST);
-        let stream = RequestStream::new(id, self.limits(), self.waker.clone(), now);
+        self.peer.regain();
+        let stream = RequestStream::new(id, self.limits(), self.waker.clone(), Arc::clone(&self.unread), now);
         self.requests.insert(number, stream);
         self.read_request(number, buffers, now)
     }
@@ -250,6 +311,10 @@ impl Connection {
                 let id = stream.id;
                 self.give_up(id, ErrorCode::MESSAGE_ERROR)
             }
+            Err(Fault::Incomplete) => {
+                let id = stream.id;
+                self.give_up(id, ErrorCode::REQUEST_INCOMPLETE)
+            }
             Err(Fault::TooLarge) => {
                 let text = "The header section is too large\n";
                 self.respond_without_handler(number, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, text, now);
@@ -284,6 +349,7 @@ impl Connection {
         // Most responses are ready at once.
         let poll = || responding.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         if stream.out.without_wake(poll).is_pending() {
+            stream.invite();
             stream.task = Some(AbortOnDrop(task::spawn_local(responding)));
         }
         let most = self.worker.settings.requests_per_connection;
@@ -293,14 +359,17 @@ impl Connection {
         self.write(number, now);
     }
 
-    /// Sends what there is of a response, as far as the client takes it.
-    fn write(&mut self, number: u64, now: Instant) {
-        let Some(stream) = self.requests.get_mut(&number) else { return };
+    /// Sends what there is of a response, as far as the client takes it. Returns the number of bytes.
+    fn write(&mut self, number: u64, now: Instant) -> usize {
+        let Some(stream) = self.requests.get_mut(&number) else { return 0 };
         if stream.is_finished {
-            return;
+            return 0;
         }
         let (id, quic) = (stream.id, &mut self.quic);
         let (sent, is_blocked) = stream.out.send(|bytes| quic.write(id, bytes));
+        if sent > 0 {
+            self.moved = now;
+        }
         stream.blocked_since = match (is_blocked, stream.blocked_since) {
             (false, _) => None,
             (true, Some(since)) if sent == 0 => Some(since),
@@ -322,13 +391,15 @@ impl Connection {
             }
             _ => {}
         }
+        sent
     }
 
     /// Goes on with all requests whose handlers have made room or bytes.
     fn resume(&mut self, buffers: &mut Buffers, now: Instant) -> Result<(), Http3Error> {
         let numbers: Vec<_> = self.requests.keys().copied().collect();
         for number in numbers {
-            let Some(stream) = self.requests.get(&number) else { continue };
+            let Some(stream) = self.requests.get_mut(&number) else { continue };
+            stream.invite();
             let (reads, writes) = (stream.is_paused, stream.out.is_pending());
             if reads {
                 self.read_request(number, buffers, now)?;
@@ -376,11 +447,9 @@ impl Connection {
             return;
         }
         self.ending = Some(Ending { since: now, first_rejected: self.next_request });
-        if let Some(control) = self.control {
-            let mut frame = Vec::new();
-            write_go_away(self.next_request, &mut frame);
-            self.quic.write(control, &mut Bytes::from(frame));
-        }
+        let mut frame = Vec::new();
+        write_go_away(self.next_request, &mut frame);
+        self.write_control(&frame);
     }
 
     /// Closes the connection.

@@ -1,6 +1,7 @@
 //! The time limits of a connection of HTTP/3, which are those of HTTP/2.
 
 use super::connection::Connection;
+use super::request::RequestStream;
 use crate::conn::handover::frame_guard::GRACE;
 use crate::observe::metrics_table::Count;
 use std::time::{Duration, Instant};
@@ -31,14 +32,17 @@ impl Connection {
                 self.close(error.code);
             }
         }
-        let incomplete = self.requests.values().filter_map(super::request::RequestStream::incomplete_since).min();
+        self.give_up_stuck(now);
+        let incomplete = self.requests.values().filter_map(RequestStream::incomplete_since).min();
         let blocked = self.requests.values().filter_map(|stream| stream.blocked_since).min();
         let stuck = blocked.map(|since| since + settings.write_timeout);
         let idle = self.requests.is_empty().then(|| self.idle_since + settings.idle_timeout);
+        if self.quic.is_closed() {
+            return self.quic.timeout();
+        }
         let has_come = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         let (mut ends, mut due) = (None, [incomplete.map(|since| since + settings.head_timeout), stuck, None, None]);
         match self.ending {
-            _ if has_come(stuck) => self.time_out(),
             _ if has_come(self.deadline) => self.close(ErrorCode::NO_ERROR),
             None if has_come(idle) || has_come(self.expires) => self.begin_end(now),
             None => (due[2], due[3]) = (idle, self.expires),
@@ -61,6 +65,22 @@ impl Connection {
             return self.quic.timeout();
         }
         due.into_iter().flatten().chain(ends).chain(self.deadline).chain(self.quic.timeout()).min()
+    }
+
+    /// Gives up responses of which the client takes nothing for too long, and the connection if it takes nothing of any.
+    fn give_up_stuck(&mut self, now: Instant) {
+        let most = self.worker.settings.write_timeout;
+        let is_stuck = |stream: &&RequestStream| stream.blocked_since.is_some_and(|since| since + most <= now);
+        let stuck: Vec<_> = self.requests.values().filter(is_stuck).map(|stream| stream.id).collect();
+        if !stuck.is_empty() && self.moved + most <= now {
+            return self.time_out();
+        }
+        for id in stuck {
+            self.worker.meter.add(Count::TimedOut, 1);
+            if let Err(error) = self.give_up(id, ErrorCode::REQUEST_CANCELLED) {
+                self.close(error.code);
+            }
+        }
     }
 
     /// Limits the time of the handshake.

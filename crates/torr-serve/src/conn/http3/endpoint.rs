@@ -3,15 +3,16 @@
 use super::Http3Part;
 use super::connection::{Buffers, Connection};
 use super::mailbox::{Mailbox, Passed};
+use super::timers::Timers;
 use super::wakes::Wakes;
+use crate::callbacks;
 use crate::conn::admission::ConnectionLimits;
 use crate::conn::context::WorkerContext;
 use crate::conn::watched;
 use crate::observe::metrics_table::{Count, Gauge};
 use bytes::BytesMut;
 use std::cell::Cell;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
@@ -32,7 +33,7 @@ const TRAINS: usize = 32;
 const PASSED: usize = 256;
 /// The number of trains that wait for the socket. Further ones are lost, as on the way.
 const UNSENT: usize = 1024;
-/// The number of handshakes in progress from which on a client has to show first that it receives at its address.
+/// The most handshakes in progress with clients that have not shown that they receive at their addresses.
 const UNVALIDATED: usize = 256;
 /// The time between two looks at connections while the server stops.
 const LOOK: Duration = Duration::from_millis(50);
@@ -52,11 +53,11 @@ struct Endpoint {
     connections: HashMap<usize, Connection>,
     /// The number of connections whose handshake is incomplete.
     handshakes: usize,
-    /// The connections that have something to do, and whether their handlers have woken them.
-    ready: Vec<(usize, bool)>,
-    timers: BinaryHeap<Reverse<(Instant, usize)>>,
-    /// The earliest timer of each connection in the heap.
-    armed: HashMap<usize, Instant>,
+    /// The number of these from which on a client has to show first that it receives at its address.
+    unvalidated: usize,
+    /// The connections that have something to do, each once.
+    ready: Vec<usize>,
+    timers: Timers,
     wakes: Arc<Wakes>,
     buffers: Buffers,
     /// Trains that the socket did not take.
@@ -66,6 +67,8 @@ struct Endpoint {
     received: Vec<u8>,
     room: Vec<u8>,
     is_leaving: bool,
+    /// The time of the next look at all connections while the server stops.
+    looks: Instant,
 }
 
 /// Serves HTTP/3 until the server stops and the last connection has ended.
@@ -83,6 +86,7 @@ pub(crate) async fn serve(
     let (mailbox, mut arrived) = mailbox;
     let quic = server.endpoint(mailbox.number);
     let wakes = Arc::<Wakes>::default();
+    let unvalidated = most_unvalidated(&limits, mailbox.workers());
     let mut endpoint = Endpoint {
         mailbox,
         limits,
@@ -93,9 +97,9 @@ pub(crate) async fn serve(
         worker,
         connections: HashMap::new(),
         handshakes: 0,
+        unvalidated,
         ready: Vec::new(),
-        timers: BinaryHeap::new(),
-        armed: HashMap::new(),
+        timers: Timers::default(),
         wakes: Arc::clone(&wakes),
         buffers: Buffers::default(),
         unsent: VecDeque::new(),
@@ -103,11 +107,12 @@ pub(crate) async fn serve(
         received: vec![0; ROOM],
         room: Vec::new(),
         is_leaving: false,
+        looks: Instant::now(),
     };
     let mut passed = Vec::new();
     // A connection that is closed has nothing left to send.
     while !endpoint.is_leaving || endpoint.connections.values().any(|connection| !connection.quic.is_closed()) {
-        let next = endpoint.timers.peek().map_or_else(|| Instant::now() + LONG, |Reverse((at, _))| *at);
+        let next = endpoint.timers.next().unwrap_or_else(|| Instant::now() + LONG);
         let next = if endpoint.is_leaving { next.min(Instant::now() + LOOK) } else { next };
         tokio::select! {
             guard = endpoint.socket.readable() => {
@@ -127,7 +132,7 @@ pub(crate) async fn serve(
             _ = arrived.recv_many(&mut passed, PASSED) => {
                 passed.drain(..).for_each(|passed| endpoint.take(passed));
             }
-            () = wakes.woken() => wakes.take(|key| endpoint.ready.push((key, true))),
+            () = wakes.woken() => wakes.take(|key| endpoint.queue(key, true)),
             () = sleep_until(next.into()) => {}
             _ = leaving.wait_for(|&leaving| leaving), if !endpoint.is_leaving => endpoint.is_leaving = true,
         }
@@ -135,6 +140,15 @@ pub(crate) async fn serve(
         endpoint.turn();
     }
     Ok(())
+}
+
+/// Returns the number of handshakes in progress from which on a worker has clients show first that they receive at their addresses:
+/// addresses that somebody has made up must not take more than half of the connections that there may be, nor of those that the owner
+/// of an address may have.
+fn most_unvalidated(limits: &ConnectionLimits, workers: usize) -> usize {
+    let (total, per_address) = limits.most();
+    let most = per_address.map_or(total, |most| most.min(total));
+    UNVALIDATED.min(most / 2 / workers.max(1))
 }
 
 /// Receives datagrams. Returns whether there are no more.
@@ -173,11 +187,9 @@ impl Endpoint {
         match self.quic.handle(peer, local, datagram, &mut room) {
             Arrived::Connection(key, event) => {
                 if let Some(connection) = self.connections.get_mut(&key) {
-                    connection.quic.take(event);
+                    connection.guarded(|connection| connection.quic.take(event));
                     connection.heard = Instant::now();
-                    if self.ready.last().is_none_or(|(last, _)| *last != key) {
-                        self.ready.push((key, false));
-                    }
+                    self.queue(key, false);
                 }
             }
             Arrived::Incoming(incoming) => self.accept(incoming, &mut room),
@@ -194,7 +206,7 @@ impl Endpoint {
             let refusal = self.quic.refuse(incoming, room);
             return self.send(room, refusal);
         }
-        if !incoming.is_validated() && self.handshakes >= UNVALIDATED {
+        if !incoming.is_validated() && self.handshakes >= self.unvalidated {
             if let Some(retry) = self.quic.retry(incoming, room) {
                 self.send(room, retry);
             }
@@ -217,10 +229,19 @@ impl Endpoint {
                 self.connections.insert(key, connection);
                 self.handshakes += 1;
                 self.count_open();
-                self.ready.push((key, false));
+                self.queue(key, false);
             }
             Err(Some(reply)) => self.send(room, reply),
             Err(None) => {}
+        }
+    }
+
+    /// Lets a connection have its turn.
+    fn queue(&mut self, key: usize, is_woken: bool) {
+        let Some(connection) = self.connections.get_mut(&key) else { return };
+        connection.is_woken |= is_woken;
+        if !std::mem::replace(&mut connection.is_queued, true) {
+            self.ready.push(key);
         }
     }
 
@@ -239,43 +260,49 @@ impl Endpoint {
     /// Lets all connections that have something to do do it.
     fn turn(&mut self) {
         let now = Instant::now();
-        while let Some(&Reverse((at, key))) = self.timers.peek().filter(|Reverse((at, _))| *at <= now) {
-            self.timers.pop();
-            if self.armed.get(&key) == Some(&at) {
-                self.armed.remove(&key);
-                self.ready.push((key, false));
-            }
+        while let Some(key) = self.timers.expire(now) {
+            self.queue(key, false);
         }
-        if self.is_leaving {
-            let is_over = self.worker.shutdown.streams_are_over();
-            for (key, connection) in &mut self.connections {
-                connection.leave(now);
-                if is_over {
-                    connection.cut_off();
-                }
-                self.ready.push((*key, false));
-            }
+        if self.is_leaving && self.looks <= now {
+            self.looks = now + LOOK;
+            self.leave(now);
         }
         let mut ready = std::mem::take(&mut self.ready);
-        for (key, is_woken) in ready.drain(..) {
-            self.drive(key, is_woken, now);
+        for key in ready.drain(..) {
+            self.drive(key, now);
         }
-        // Handlers that were ready at once have woken connections meanwhile: their next turn finds that.
+        // The room of the list is used again.
         ready.append(&mut self.ready);
         self.ready = ready;
     }
 
-    /// Lets one connection do what it has to.
-    fn drive(&mut self, key: usize, is_woken: bool, now: Instant) {
-        let Some(connection) = self.connections.get_mut(&key) else { return };
-        let was_handshaking = connection.exchange.is_none();
-        {
-            let worker = Rc::clone(&self.worker);
-            let _context = worker.app.enter();
-            connection.advance(&mut self.buffers, is_woken, now);
+    /// Has all connections end, as the server does.
+    fn leave(&mut self, now: Instant) {
+        let is_over = self.worker.shutdown.streams_are_over();
+        let keys: Vec<_> = self.connections.keys().copied().collect();
+        for key in keys {
+            if let Some(connection) = self.connections.get_mut(&key) {
+                connection.guarded(|connection| {
+                    connection.leave(now);
+                    if is_over {
+                        connection.cut_off();
+                    }
+                });
+                self.queue(key, false);
+            }
         }
+    }
+
+    /// Lets one connection do what it has to.
+    fn drive(&mut self, key: usize, now: Instant) {
+        let Some(connection) = self.connections.get_mut(&key) else { return };
+        let is_woken = std::mem::take(&mut connection.is_woken);
+        connection.is_queued = false;
+        let was_handshaking = connection.exchange.is_none();
+        connection.guarded(|connection| connection.advance(&mut self.buffers, is_woken, now));
         self.handshakes -= usize::from(was_handshaking && connection.exchange.is_some());
-        let due = connection.keep_time(now);
+        let mut due = None;
+        connection.guarded(|connection| due = connection.keep_time(now));
         let mut room = std::mem::take(&mut self.room);
         while self.unsent.is_empty() {
             let Some(connection) = self.connections.get_mut(&key) else { break };
@@ -286,19 +313,17 @@ impl Endpoint {
         let Some(connection) = self.connections.get_mut(&key) else { return };
         if connection.quic.settle(&mut self.quic) {
             let removed = self.connections.remove(&key);
-            self.handshakes -= usize::from(removed.is_some_and(|connection| connection.exchange.is_none()));
-            self.armed.remove(&key);
+            self.handshakes -= usize::from(removed.as_ref().is_some_and(|connection| connection.exchange.is_none()));
+            callbacks::dispose("what a connection has not sent", removed);
+            self.timers.disarm(key);
             self.count_open();
             return;
         }
+        let due = connection.quic.timeout().into_iter().chain(due).min();
+        due.into_iter().for_each(|due| self.timers.arm(key, due));
         if !self.unsent.is_empty() {
             // The rest follows when the socket takes more.
-            self.ready.push((key, false));
-        }
-        let due = connection.quic.timeout().into_iter().chain(due).min();
-        if let Some(due) = due.filter(|due| self.armed.get(&key).is_none_or(|armed| due < armed)) {
-            self.armed.insert(key, due);
-            self.timers.push(Reverse((due, key)));
+            self.queue(key, false);
         }
     }
 

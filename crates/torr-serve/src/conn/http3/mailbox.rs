@@ -33,6 +33,11 @@ pub(crate) fn mailboxes(workers: usize) -> Vec<(Mailbox, Receiver<Passed>)> {
 }
 
 impl Mailbox {
+    /// Returns the number of workers.
+    pub fn workers(&self) -> usize {
+        self.all.len()
+    }
+
     /// Passes a datagram on to a worker that is not this one. Returns the datagram where there is no such worker.
     pub fn pass(&self, worker: u16, passed: Passed) -> Option<Passed> {
         match self.all.get(usize::from(worker)) {

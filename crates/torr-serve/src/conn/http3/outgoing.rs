@@ -25,6 +25,8 @@ pub(super) enum ResponseEnd {
 pub(super) struct Outgoing {
     queue: RefCell<VecDeque<Bytes>>,
     queued: Cell<usize>,
+    /// Whether anything of a response was ever in the queue.
+    has_begun: Cell<bool>,
     end: Cell<Option<ResponseEnd>>,
     room: Notify,
     waker: Waker,
@@ -35,8 +37,9 @@ pub(super) struct Outgoing {
 impl Outgoing {
     /// Returns an empty queue of a connection with this waker.
     pub fn new(waker: Waker) -> Rc<Self> {
+        let [has_begun, is_polled_here] = [const { Cell::new(false) }; 2];
         let (queue, queued, end) = (RefCell::default(), Cell::new(0), Cell::new(None));
-        Rc::new(Self { queue, queued, end, room: Notify::new(), waker, is_polled_here: Cell::new(false) })
+        Rc::new(Self { queue, queued, has_begun, end, room: Notify::new(), waker, is_polled_here })
     }
 
     /// Returns the waker of the connection.
@@ -46,6 +49,7 @@ impl Outgoing {
 
     /// Appends bytes.
     pub fn push(&self, bytes: Bytes) {
+        self.has_begun.set(true);
         self.queued.set(self.queued.get() + bytes.len());
         self.queue.borrow_mut().push_back(bytes);
         self.wake();
@@ -103,6 +107,11 @@ impl Outgoing {
     /// Returns how the response ends, once that is known.
     pub fn ended(&self) -> Option<ResponseEnd> {
         self.end.get()
+    }
+
+    /// Whether a response has begun.
+    pub fn has_begun(&self) -> bool {
+        self.has_begun.get()
     }
 
     /// Whether there is something to send, or an end.

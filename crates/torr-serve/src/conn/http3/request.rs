@@ -1,11 +1,15 @@
 //! The stream of one request: what has arrived of it, and what is to be sent.
 
 use super::outgoing::Outgoing;
+use super::response;
 use crate::conn::engine::AbortOnDrop;
-use crate::message::body_channel::{BodyReceiver, BodySender, body_channel};
+use crate::message::body_channel::{BodyReceiver, BodySender, Held, body_channel_within};
 use crate::message::body_error::BodyError;
+use http::HeaderValue;
+use http::header::EXPECT;
 use http::request::Parts;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::Waker;
 use std::time::Instant;
 use torr_net::quic::StreamId;
@@ -13,11 +17,16 @@ use torr_wire::http3::{
     Http3Error, Malformed, MessagePiece, MessageStream, RequestFields, Sender, TrailerFields, content_length, qpack,
 };
 
+/// The defect of a message whose trailer section is larger than a header section may be.
+const LARGE_TRAILERS: Malformed = "trailer section above the limit";
+
 /// Why a request gets no response of a handler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The request is malformed: its stream is reset.
     Malformed(Malformed),
+    /// The stream ends without a request: it is reset.
+    Incomplete,
     /// The header section is larger than the server takes, or has more fields.
     TooLarge,
 }
@@ -53,6 +62,10 @@ pub(super) struct RequestStream {
     stage: Stage,
     /// The header section, and the receiver of the content, until the request is handled.
     begun: Option<(Parts, BodyReceiver)>,
+    /// The content that the connection's handlers have not read yet.
+    unread: Arc<Held>,
+    /// Whether the client waits for `100 Continue` before it sends content.
+    expects_continue: bool,
     pub out: Rc<Outgoing>,
     /// The task that makes the response.
     pub task: Option<AbortOnDrop>,
@@ -65,12 +78,14 @@ pub(super) struct RequestStream {
 }
 
 impl RequestStream {
-    pub fn new(id: StreamId, limits: SectionLimits, waker: Waker, now: Instant) -> Self {
+    pub fn new(id: StreamId, limits: SectionLimits, waker: Waker, unread: Arc<Held>, now: Instant) -> Self {
         Self {
             id,
             reader: MessageStream::new(Sender::Client, limits.bytes),
             stage: Stage::Head(now),
             begun: None,
+            unread,
+            expects_continue: false,
             out: Outgoing::new(waker),
             task: None,
             is_paused: false,
@@ -105,6 +120,15 @@ impl RequestStream {
         }
     }
 
+    /// Tells a client that waits for it that its content is awaited, once the handler does.
+    pub fn invite(&mut self) {
+        let Stage::Content { sender, received: 0, .. } = &self.stage else { return };
+        if self.expects_continue && !self.out.has_begun() && sender.is_wanted() {
+            self.expects_continue = false;
+            response::send_continue(&self.out);
+        }
+    }
+
     /// Takes the header section and the receiver of the content, once, when the request can be handled.
     pub fn take_begun(&mut self) -> Option<(Parts, BodyReceiver)> {
         self.begun.take()
@@ -122,7 +146,10 @@ impl RequestStream {
     ) -> Result<Result<(), Fault>, Http3Error> {
         while let Some(piece) = self.reader.next(&mut input)? {
             let taken = match piece {
-                MessagePiece::TooLarge => Err(Fault::TooLarge),
+                MessagePiece::TooLarge => match self.stage {
+                    Stage::Head(_) => Err(Fault::TooLarge),
+                    _ => Err(self.fail(LARGE_TRAILERS)),
+                },
                 MessagePiece::Section(section) => match self.stage {
                     Stage::Head(_) => self.take_head(section.as_ref(), limits, strings)?,
                     _ => take_trailers(section.as_ref(), limits, strings)?,
@@ -156,7 +183,9 @@ impl RequestStream {
             Ok(head) => head,
             Err(wrong) => return Ok(Err(Fault::Malformed(wrong))),
         };
-        let (sender, receiver) = body_channel(announced, self.out.waker().clone());
+        let (sender, receiver) = body_channel_within(announced, self.out.waker().clone(), Arc::clone(&self.unread));
+        let expected = head.headers.get(EXPECT).map(HeaderValue::as_bytes);
+        self.expects_continue = expected.is_some_and(|expected| expected.eq_ignore_ascii_case(b"100-continue"));
         self.begun = Some((head, receiver));
         self.stage = Stage::Content { sender, announced, received: 0 };
         Ok(Ok(()))
@@ -183,7 +212,10 @@ impl RequestStream {
         }
         let fault = match &self.stage {
             Stage::Over => return Ok(Ok(())),
-            Stage::Head(_) => Some("the stream ends without a request"),
+            Stage::Head(_) => {
+                self.stage = Stage::Over;
+                return Ok(Err(Fault::Incomplete));
+            }
             Stage::Content { announced, received, .. } => {
                 announced.filter(|announced| announced != received).map(|_| "less content than content-length")
             }
@@ -216,7 +248,7 @@ fn take_trailers(
     let mut fields = TrailerFields::default();
     match qpack::decode_up_to(limits.bytes, section, strings, |name, value| fields.take(name, value)) {
         Ok(()) => Ok(fields.finish().map(drop).map_err(Fault::Malformed)),
-        Err(qpack::QpackError::TooLarge) => Ok(Err(Fault::Malformed("trailer section above the limit"))),
+        Err(qpack::QpackError::TooLarge) => Ok(Err(Fault::Malformed(LARGE_TRAILERS))),
         Err(error) => Err(error.into()),
     }
 }

@@ -48,6 +48,11 @@ pub(super) async fn send(response: impl Future<Output = Response<NotedBody>>, to
     }
 }
 
+/// Queues the interim response by which a client learns that its content is awaited (RFC 9110, section 15.2.1).
+pub(super) fn send_continue(out: &Outgoing) {
+    out.push(section(|section| qpack::encode_response(StatusCode::CONTINUE, &HeaderMap::new(), section)));
+}
+
 /// Queues a response of the server's own.
 pub(super) fn send_own(status: StatusCode, text: &'static str, out: &Outgoing) {
     let mut headers = HeaderMap::new();

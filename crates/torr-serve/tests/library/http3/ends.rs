@@ -2,7 +2,8 @@
 
 use super::quic::Client;
 use super::scene::{Response, Scene, get, head};
-use std::time::Duration;
+use crate::http2::scene::MEGABYTE;
+use std::time::{Duration, Instant};
 use torr_net::quic::{QuicError, ReadEnd};
 
 const NO_ERROR: QuicError = QuicError::Application(0x100);
@@ -37,6 +38,65 @@ fn a_stop_finishes_what_is_in_flight() {
     assert_eq!(Response::of(&client.response(super::quic::number(stream))).text(), "content");
     assert_eq!(client.ended(), NO_ERROR);
     scene.server.wait().expect("it ends well");
+}
+
+#[test]
+fn an_end_is_announced_although_no_more_content_fits_the_window() {
+    let scene = Scene::start();
+    let mut client = scene.client();
+    let stream = client.request(&get("/c/large"));
+    // Meanwhile the client acknowledges nothing, so that the server has filled the window.
+    let mut other = scene.client();
+    for _ in 0..100 {
+        let hello = other.request(&get("/c/hello"));
+        other.response(hello);
+    }
+    scene.server.stop();
+    assert_eq!(other.ended(), NO_ERROR);
+    assert_eq!(Response::of(&client.response(stream)).content.len(), 3 * MEGABYTE);
+    assert_eq!(client.ended(), NO_ERROR);
+    assert_eq!(gone_away(&client), Some(4));
+}
+
+#[test]
+fn a_reload_keeps_connections_and_new_ones_get_the_new_certificate() {
+    let scene = Scene::set(|settings| settings.workers = 2);
+    let mut client = scene.client();
+    let waiting = client.open();
+    client.send(waiting, &head("POST", "/c/echo", &[]));
+    let stream = client.request(&get("/c/hello"));
+    client.response(stream);
+    let former = scene.replace_certificate();
+    scene.server.reload();
+    client.send(waiting, &super::scene::frame(0, b"content"));
+    client.quic.finish(waiting);
+    assert_eq!(Response::of(&client.response(super::quic::number(waiting))).text(), "content");
+    assert_eq!((client.end.clone(), gone_away(&client)), (None, None));
+    assert_eq!(scene.get("/c/hello").text(), "hello", "the client trusts the new certificate only");
+    let mut distrusting = Client::new(scene.server.address, &former);
+    assert!(matches!(distrusting.ended(), QuicError::Tls(_)), "{:?}", distrusting.end);
+}
+
+#[test]
+fn a_client_of_a_connection_that_the_server_has_forgotten_gets_a_reset() {
+    let app = crate::http2::scene::app().metrics("/metrics");
+    let scene = Scene::with(app, |settings| settings.idle_timeout = Duration::from_secs(1));
+    let mut client = scene.client();
+    // With a request whose response is not acknowledged a connection would not be idle.
+    client.until(|client| client.received.contains_key(&3));
+    // What the server still sends goes to a port that is closed.
+    client.move_elsewhere();
+    let mut other = scene.client();
+    let since = Instant::now();
+    loop {
+        let stream = other.request(&get("/metrics"));
+        if Response::of(&other.response(stream)).text().contains("torr_connections{by=\"http3\"} 1\n") {
+            break;
+        }
+        assert!(since.elapsed() < crate::support::PATIENCE, "the server keeps the connection");
+    }
+    client.request(&get("/c/hello"));
+    assert_eq!(client.ended(), QuicError::Reset);
 }
 
 #[test]

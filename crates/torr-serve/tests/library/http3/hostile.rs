@@ -2,7 +2,7 @@
 //! connection ends the connection, and the server serves others.
 
 use super::quic::{Client, number};
-use super::scene::{Response, Scene, frame, get, head, section};
+use super::scene::{Response, Scene, frame, get, head, post, section};
 use std::net::UdpSocket;
 use std::time::Duration;
 use torr_net::datagrams::trains;
@@ -15,6 +15,7 @@ const STREAM_CREATION_ERROR: u64 = 0x103;
 const EXCESSIVE_LOAD: u64 = 0x107;
 const MISSING_SETTINGS: u64 = 0x10a;
 const MESSAGE_ERROR: u64 = 0x10e;
+const REQUEST_INCOMPLETE: u64 = 0x10d;
 
 #[test]
 fn frames_and_streams_that_mean_nothing_are_ignored() {
@@ -44,7 +45,6 @@ fn malformed_requests_are_reset_and_others_go_on() {
         head("GET", "/", &[(":path", "/")]),
         head("GET", "no-path", &[]),
         section(&[(":method", "GET"), (":path", "/")]),
-        vec![],
     ] {
         let stream = client.request(&bytes);
         let end = client.response(stream).end;
@@ -52,7 +52,22 @@ fn malformed_requests_are_reset_and_others_go_on() {
         let stream = client.request(&get("/c/hello"));
         assert_eq!(Response::of(&client.response(stream)).text(), "hello");
     }
+    let stream = client.request(&[]);
+    assert_eq!(client.response(stream).end, Some(ReadEnd::Reset(REQUEST_INCOMPLETE)));
     assert_eq!(client.end, None);
+}
+
+#[test]
+fn trailers_above_the_limit_are_malformed_and_get_no_second_response() {
+    let scene = Scene::set(|settings| settings.max_head = 4096);
+    let mut client = scene.client();
+    for path in ["/c/echo", "/bytes"] {
+        let bytes = [post(path, b"content"), frame(kind::HEADERS, &[0; 9000])].concat();
+        let stream = client.request(&bytes);
+        assert_eq!(client.response(stream).end, Some(ReadEnd::Reset(MESSAGE_ERROR)), "{path}");
+    }
+    let stream = client.request(&get("/c/hello"));
+    assert_eq!(Response::of(&client.response(stream)).text(), "hello");
 }
 
 #[test]
@@ -183,11 +198,14 @@ fn a_client_that_does_not_show_its_address_gets_three_times_what_it_sent() {
     assert!(received > 0 && received <= 3 * sent, "{received} for {sent}");
 }
 
+fn is_retry(datagram: &[u8]) -> bool {
+    datagram[0] & 0xf0 == 0xf0
+}
+
 #[test]
 fn under_many_handshakes_a_client_has_to_show_its_address() {
     let scene = Scene::set(|settings| settings.head_timeout = Duration::from_secs(100));
     let begin = || Client::new(scene.server.address, &scene.certificate);
-    let is_retry = |datagram: &[u8]| datagram[0] & 0xf0 == 0xf0;
     let mut begun: Vec<_> = (0..256).map(|_| begin()).collect();
     for client in &mut begun {
         assert!(!is_retry(&client.greet()));
@@ -195,6 +213,45 @@ fn under_many_handshakes_a_client_has_to_show_its_address() {
     assert!(is_retry(&begin().greet()));
     // A client that shows its address is served.
     assert_eq!(scene.get("/c/hello").text(), "hello");
+}
+
+#[test]
+fn handshakes_of_clients_that_may_not_exist_take_half_of_all_connections_at_most() {
+    for per_address in [false, true] {
+        let scene = Scene::set(|settings| {
+            settings.head_timeout = Duration::from_secs(100);
+            match per_address {
+                false => settings.max_connections = 8,
+                true => settings.max_connections_per_address = 8,
+            }
+        });
+        let begin = || Client::new(scene.server.address, &scene.certificate);
+        let mut begun: Vec<_> = (0..4).map(|_| begin()).collect();
+        for client in &mut begun {
+            assert!(!is_retry(&client.greet()));
+        }
+        let mut further: Vec<_> = (0..20).map(|_| begin()).collect();
+        for client in &mut further {
+            assert!(is_retry(&client.greet()));
+        }
+        assert_eq!(scene.get("/c/hello").text(), "hello");
+    }
+}
+
+#[test]
+fn frames_that_come_with_requests_are_free_and_others_have_a_limit() {
+    const PRIORITY_UPDATE: u64 = 0xf_0700;
+    let scene = Scene::start();
+    let mut client = Client::shake_hands(scene.server.address, &scene.certificate);
+    let update = || frame(PRIORITY_UPDATE, &[0, b'u', b'=', b'3']);
+    let control = client.open_unidirectional(&[&[0, 4, 0][..], &update().repeat(9_900)].concat());
+    for _ in 0..50 {
+        client.send(control, &update().repeat(4));
+        let stream = client.request(&get("/c/hello"));
+        assert_eq!(Response::of(&client.response(stream)).text(), "hello");
+    }
+    client.send(control, &update().repeat(11_000));
+    assert_eq!(client.ended(), QuicError::Application(EXCESSIVE_LOAD));
 }
 
 #[test]

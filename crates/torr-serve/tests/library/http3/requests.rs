@@ -112,6 +112,28 @@ fn content_that_comes_later_is_waited_for() {
     }
 }
 
+/// Applications without a router and async handlers have a runtime apart from that of their workers.
+#[test]
+fn an_application_of_simple_controllers_responds_too() {
+    use torr_serve::{App, Response as Made};
+    let blocking = |_: &torr_serve::Request<'_>| Made::text("blocking");
+    let app = App::new()
+        .get("/c/large", |_| Made::text("l".repeat(3 * MEGABYTE)))
+        .get_blocking("/c/blocking", blocking)
+        .post("/c/echo", |request| Made::text(request.body().to_vec()));
+    let scene = Scene::with(app, |_| {});
+    let mut client = scene.client();
+    let stream = client.open();
+    client.send(stream, &head("POST", "/c/echo", &[]));
+    for (path, content) in [("/c/large", &*"l".repeat(3 * MEGABYTE)), ("/c/blocking", "blocking")] {
+        let stream = client.request(&get(path));
+        assert!(Response::of(&client.response(stream)).text() == content, "{path}");
+    }
+    client.send(stream, &frame(kind::DATA, b"later"));
+    client.quic.finish(stream);
+    assert_eq!(Response::of(&client.response(super::quic::number(stream))).text(), "later");
+}
+
 #[test]
 fn a_connection_is_announced_by_the_other_versions() {
     let scene = Scene::start();
@@ -143,4 +165,29 @@ fn a_request_that_its_client_resets_frees_its_handler() {
             .get(&super::quic::number(stream))
             .is_none_or(|one| matches!(one.end, Some(ReadEnd::Reset(0x10c)) | None))
     });
+}
+
+#[test]
+fn a_client_that_expects_it_is_told_to_send_its_content() {
+    let scene = Scene::set(|settings| settings.max_body = 10);
+    let mut client = scene.client();
+    for path in ["/c/echo", "/bytes"] {
+        let stream = client.open();
+        let number = super::quic::number(stream);
+        client.send(stream, &head("POST", path, &[("expect", "100-continue"), ("content-length", "3")]));
+        client.until(|client| client.received.contains_key(&number));
+        let interim = Response::so_far(&client.received[&number].bytes);
+        assert_eq!((interim.status, interim.fields.len(), client.received[&number].end), (100, 0, None), "{path}");
+        client.send(stream, &frame(kind::DATA, b"abc"));
+        client.quic.finish(stream);
+        // What follows the interim response stands where trailers would.
+        let response = Response::of(&client.response(number));
+        assert_eq!((response.trailers[0].1.as_str(), response.text()), ("200", "abc"), "{path}");
+    }
+    let expects = [("expect", "100-continue"), ("content-length", "11")];
+    let stream = client.open();
+    client.send(stream, &head("POST", "/c/echo", &expects));
+    assert_eq!(Response::of(&client.response(super::quic::number(stream))).status, 413);
+    let stream = client.request(&head("GET", "/c/hello", &expects[..1]));
+    assert_eq!(Response::of(&client.response(stream)).text(), "hello");
 }

@@ -15,7 +15,7 @@ use torr_wire::packed::write_string;
 pub struct Scene {
     pub server: Running,
     pub certificate: PathBuf,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Scene {
@@ -35,11 +35,19 @@ impl Scene {
             settings.http3 = true;
             set(settings);
         });
-        Self { server, certificate, _folder: folder }
+        Self { server, certificate, folder }
     }
 
     pub fn client(&self) -> Client {
         Client::connect(self.server.address, &self.certificate)
+    }
+
+    /// Replaces the certificate's file. Returns the path of a copy of the former certificate.
+    pub fn replace_certificate(&self) -> PathBuf {
+        let former = self.folder.path().join("former.pem");
+        std::fs::copy(&self.certificate, &former).expect("a file can be copied");
+        self_signed(self.folder.path());
+        former
     }
 
     /// A GET on a connection of its own.
