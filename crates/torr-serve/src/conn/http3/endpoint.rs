@@ -143,7 +143,7 @@ pub(crate) async fn serve(
 }
 
 /// Returns the number of handshakes in progress from which on a worker has clients show first that they receive at their addresses:
-/// addresses that somebody has made up must not take more than half of the connections that there may be, nor of those that the owner
+/// addresses that a client has forged must not take more than half of the connections that there may be, nor of those that the owner
 /// of an address may have.
 fn most_unvalidated(limits: &ConnectionLimits, workers: usize) -> usize {
     let (total, per_address) = limits.most();

@@ -168,7 +168,7 @@ fn a_request_that_its_client_resets_frees_its_handler() {
 }
 
 #[test]
-fn a_client_that_expects_it_is_told_to_send_its_content() {
+fn a_client_that_expects_it_is_invited_to_send_its_content() {
     let scene = Scene::set(|settings| settings.max_body = 10);
     let mut client = scene.client();
     for path in ["/c/echo", "/bytes"] {
