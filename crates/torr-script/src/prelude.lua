@@ -19,19 +19,59 @@ if facts.output == "stderr" then
 end
 
 if facts.output == "watched" then
-    local function joined(between, ending, ...)
+    -- A view covers the terminal: whichever way a script writes to the terminal, the text goes to the view.
+    local close, output, select, kind_of = io.close, io.output, select, io.type
+    local files = setmetatable({}, { __mode = "k" })
+    local function stream(file, is_error)
+        local own = {}
+        for _, name in ipairs { "close", "flush", "lines", "read", "seek", "setvbuf" } do
+            own[name] = function(_, ...)
+                return file[name](file, ...)
+            end
+        end
+        function own:write(...)
+            local texts = { ... }
+            for position = 1, select("#", ...) do
+                local kind = type(texts[position])
+                if kind ~= "string" and kind ~= "number" then
+                    error(("bad argument #%d to 'write' (string expected, got %s)"):format(position, kind), 2)
+                end
+            end
+            native.print(concat(texts), is_error)
+            return self
+        end
+        local shown = setmetatable({}, {
+            __index = own,
+            __tostring = function()
+                return tostring(file)
+            end,
+        })
+        files[shown] = file
+        return shown
+    end
+    io.stdout, io.stderr = stream(io.stdout, false), stream(io.stderr, true)
+    local stdout, current = io.stdout, io.stdout
+    function print(...)
         local texts = {}
         for position = 1, select("#", ...) do
             texts[position] = tostring((select(position, ...)))
         end
-        native.print(concat(texts, between) .. ending)
-    end
-    function print(...)
-        joined("\t", "\n", ...)
+        stdout:write(concat(texts, "\t"), "\n")
     end
     function io.write(...)
-        joined("", "", ...)
-        return io.stdout
+        return current:write(...)
+    end
+    function io.output(file)
+        if file ~= nil then
+            current = files[file] and file or output(file)
+        end
+        return current
+    end
+    function io.close(file)
+        return close(files[file or current] or file or current)
+    end
+    function io.type(value)
+        return kind_of(files[value] or value)
     end
 end
 

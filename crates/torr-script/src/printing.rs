@@ -20,19 +20,22 @@ fn view_now() -> MutexGuard<'static, Option<View>> {
     VIEW.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Adds `print` to Torr's functions: it passes on a text that a script printed.
+/// Adds `print` to Torr's functions: it passes on a text that a script printed, and whether to the standard error stream.
 pub fn add_functions(lua: &Lua, native: &Table, printing: Printing) -> Result<()> {
-    let to_stderr = printing != Printing::Watched { stderr: false };
+    let is_stdout = printing == Printing::Watched { stderr: false };
     native.set(
         "print",
-        lua.create_function(move |_, text: LuaString| {
+        lua.create_function(move |_, (text, is_error): (LuaString, bool)| {
             if let Some(view) = &*view_now() {
                 text.to_string_lossy().lines().for_each(|line| view(line.to_owned()));
                 return Ok(());
             }
             let bytes = text.as_bytes();
             // The reader of a pipe may have gone.
-            let _ = if to_stderr { io::stderr().write_all(&bytes) } else { io::stdout().write_all(&bytes) };
+            let _ = match is_stdout && !is_error {
+                true => io::stdout().write_all(&bytes),
+                false => io::stderr().write_all(&bytes),
+            };
             Ok(())
         })?,
     )
@@ -46,16 +49,57 @@ mod tests {
     use std::path::Path;
     use std::sync::mpsc::channel;
 
-    #[test]
-    fn what_a_watched_script_prints_goes_to_the_view_line_by_line() {
-        let text = "print('one', 2)\nio.write('three\\nfour')\nprint('\\27[2J')\n";
-        let file = ScriptFile::read(Path::new("a.lua"), FileReader::new(|_| Ok(text.into()))).expect("it is read");
+    /// Returns the lines that a watched script hands to the view.
+    fn shown(source: &str) -> Vec<String> {
+        let text = source.as_bytes().to_vec();
+        let file =
+            ScriptFile::read(Path::new("a.lua"), FileReader::new(move |_| Ok(text.clone()))).expect("it is read");
         let (sender, lines) = channel();
+        // A process has one view.
+        static ALONE: Mutex<()> = Mutex::new(());
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         divert(Some(Box::new(move |line| _ = sender.send(line))));
         let facts = Facts { printing: Printing::Watched { stderr: true }, ..Facts::default() };
         let loaded = State::load(&file, &facts);
         divert(None);
-        assert!(loaded.is_ok());
-        assert_eq!(lines.iter().collect::<Vec<_>>(), ["one\t2", "three", "four", "\u{1b}[2J"]);
+        loaded.expect("the script runs");
+        lines.iter().collect()
+    }
+
+    #[test]
+    fn what_a_watched_script_prints_goes_to_the_view_line_by_line() {
+        let source = "print('one', 2)\nio.write('three\\nfour')\nprint('\\27[2J')\n";
+        assert_eq!(shown(source), ["one\t2", "three", "four", "\u{1b}[2J"]);
+    }
+
+    #[test]
+    fn no_stream_of_a_watched_script_goes_past_the_view() {
+        let source = r#"
+            assert(io.stdout:write("a", 1, "\n") == io.stdout and io.stdout:flush())
+            io.stderr:write("b\n"):write("c\n")
+            io.output():write("d\n")
+            io.output(io.stderr):write("e\n")
+            assert(io.write("f\n") == io.stderr)
+            print(io.type(io.stdout), io.type(1), tostring(io.stdout):match("^file") ~= nil)
+            print(pcall(io.stdout.write, io.stdout, {}))
+        "#;
+        let refused = "false\tbad argument #1 to 'write' (string expected, got table)";
+        assert_eq!(shown(source), ["a1", "b", "c", "d", "e", "f", "file\tnil\ttrue", refused]);
+    }
+
+    #[test]
+    fn a_file_of_a_watched_script_is_no_terminal() {
+        let source = r#"
+            local file = io.output(io.tmpfile())
+            assert(io.write("to the file\n") and io.output() == file)
+            print("shown")
+            file:seek("set")
+            print(file:read("*l"))
+            io.close()
+            print(io.type(file))
+            io.output(io.stdout)
+            io.write("again\n")
+        "#;
+        assert_eq!(shown(source), ["shown", "to the file", "closed file", "again"]);
     }
 }

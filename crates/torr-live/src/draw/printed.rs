@@ -7,12 +7,12 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
-use torr_report::human::count;
+use torr_report::human::plural;
 
 /// Draws as many of the newest lines as there is room for, each of them in as many rows as it needs.
 pub fn draw(frame: &mut Frame<'_>, area: Rect, view: &View, theme: &Theme) {
     let lines = view.printed.count();
-    let title = vec![Span::raw(" Printed: "), Span::styled(format!("{} lines ", count(lines)), theme.faint)];
+    let title = vec![Span::raw(" Printed: "), Span::styled(plural(lines, "line") + " ", theme.faint)];
     let block = block(Line::from(title), theme);
     let room = block.inner(area);
     let mut rows: Vec<String> = Vec::new();
