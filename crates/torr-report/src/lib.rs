@@ -24,6 +24,7 @@ pub mod summary;
 pub mod table;
 pub mod terminal;
 pub mod text;
+pub mod transport;
 mod verdict_line;
 mod websocket;
 

@@ -4,7 +4,9 @@ use crate::human::{bytes, count, micros, percent, plural, printable, rate};
 use crate::sentence::{self, Named, caution};
 use crate::style::{BAD, FAINT, GOOD, STRONG, paint};
 use crate::table::align_within;
-use crate::{entries, expectations, failures, fit, fleet, replay, sessions, steering, streams, summary, websocket};
+use crate::{
+    entries, expectations, failures, fit, fleet, replay, sessions, steering, streams, summary, transport, websocket,
+};
 use std::fmt::Write;
 use torr_gauge::latency::{SAMPLES_BEYOND, Summary};
 use torr_gauge::result::validity::{Criterion, Finding};
@@ -74,6 +76,9 @@ pub fn report_within(run: &RunResult, width: usize) -> String {
     if let Some(tls) = &run.tls {
         let _ = writeln!(text, "  {:<12} {}", "tls", self::tls(tls));
     }
+    if let Some(datagrams) = &run.datagrams {
+        let _ = writeln!(text, "  {:<12} {}", "datagrams", transport::datagrams(datagrams));
+    }
     let _ = writeln!(text, "  {:<12} {}", "bytes", traffic(run));
     let _ = writeln!(text, "  {:<12} {}", "generator", generator(run));
     if let Some(server) = server(run) {
@@ -137,8 +142,9 @@ fn heading(run: &RunResult) -> String {
         Some([least, most]) if least == most => format!(", {least} of think time"),
         Some([least, most]) => format!(", {least} to {most} of think time"),
     };
+    let version = transport::newer_version(&plan.protocol).map_or(String::new(), |version| format!(", {version}"));
     let how = format!(
-        "{pace}{load}{deep}{}, {keep_alive}{think}, {:.2} s{}",
+        "{pace}{load}{deep}{}{version}, {keep_alive}{think}, {:.2} s{}",
         plan.threads.map_or(String::new(), |threads| format!(", {}", plural(threads as u64, "thread"))),
         run.duration_s,
         if run.interrupted { ", interrupted" } else { "" }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 use torr_gauge::collector::{Measurement, RunFacts};
+use torr_gauge::datagrams::Datagrams;
 use torr_gauge::result::{Arrivals, Check, PlanSummary, Threshold};
 use torr_gauge::{Collector, Failure, FailureKind, FailureSide, RunResult, Sample};
 use torr_report::{csv, expectations, junit, otlp, prometheus, text};
@@ -49,6 +50,11 @@ fn the_first_line_says_what_the_load_was() {
         (open, "  open loop, rates in stages, 100 connections, "),
         (PlanSummary { staged: true, ..plan.clone() }, "  connections in stages, 100 connections, "),
         (PlanSummary { requests_per_connection: Some(20), ..plan.clone() }, ", keep-alive for 20 requests, 1.00 s"),
+        (PlanSummary { protocol: "h2".into(), ..plan.clone() }, "  100 connections, 2 threads, HTTP/2, keep-alive, "),
+        (
+            PlanSummary { protocol: "h3".into(), depth: 10, ..plan.clone() },
+            "  100 connections of 10 streams, 2 threads, HTTP/3, keep-alive, 1.00 s",
+        ),
         (think([0.05, 0.05]), ", keep-alive, 50.0 ms of think time, 1.00 s"),
         (think([0.05, 0.15]), ", keep-alive, 50.0 ms to 150 ms of think time, 1.00 s"),
     ] {
@@ -57,6 +63,22 @@ fn the_first_line_says_what_the_load_was() {
         let first = text.lines().next().unwrap_or_default();
         assert!(first.contains(words), "{words:?} is not in {first:?}");
     }
+}
+
+#[test]
+fn a_run_over_quic_has_a_line_of_its_datagrams() {
+    let quic = Datagrams {
+        sent: 2000,
+        received: 3000,
+        per_send: Some(4.0),
+        per_receive: Some(1.5),
+        packets: 2010,
+        lost_packets: 0,
+    };
+    let text = text::report(&RunResult { datagrams: Some(quic), ..nothing().result });
+    let line = "  datagrams    2,000 sent (4.0 per system call), 3,000 received (1.5 per system call), no packet lost";
+    assert!(text.lines().any(|found| found == line), "{text}");
+    assert!(!text::report(&nothing().result).contains("datagrams"));
 }
 
 #[test]

@@ -1,0 +1,49 @@
+//! The HTTP version of a run and its datagrams in words.
+
+use crate::human::{count, percent, plural};
+use torr_gauge::datagrams::Datagrams;
+
+/// Returns the name of the HTTP version by which the requests of a plan go, where that is newer than HTTP/1.1.
+pub fn newer_version(protocol: &str) -> Option<&'static str> {
+    match protocol {
+        "h2" => Some("HTTP/2"),
+        "h3" => Some("HTTP/3"),
+        _ => None,
+    }
+}
+
+/// Returns the numbers of datagrams, of those that a system call sends or receives, and of packets that were lost.
+pub fn datagrams(datagrams: &Datagrams) -> String {
+    let per_call = |mean: Option<f64>| mean.map_or(String::new(), |mean| format!(" ({mean:.1} per system call)"));
+    // Packets count when their connection ends.
+    let lost = match (datagrams.lost_packets, datagrams.packets) {
+        (_, 0) => String::new(),
+        (0, _) => ", no packet lost".to_owned(),
+        (lost, packets) => {
+            let share = percent(lost as f64 / packets as f64);
+            format!(", {} of {} lost ({share})", count(lost), plural(packets, "packet"))
+        }
+    };
+    let (sent, received) = (per_call(datagrams.per_send), per_call(datagrams.per_receive));
+    format!("{} sent{sent}, {} received{received}{lost}", count(datagrams.sent), count(datagrams.received))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn datagrams_have_their_calls_and_losses() {
+        let of = |packets, lost_packets| Datagrams {
+            sent: 1234,
+            received: 5,
+            per_send: Some(3.25),
+            per_receive: None,
+            packets,
+            lost_packets,
+        };
+        assert_eq!(datagrams(&of(0, 0)), "1,234 sent (3.2 per system call), 5 received");
+        assert_eq!(datagrams(&of(9, 0)), "1,234 sent (3.2 per system call), 5 received, no packet lost");
+        assert!(datagrams(&of(1000, 12)).ends_with(", 12 of 1,000 packets lost (1.2%)"));
+    }
+}
