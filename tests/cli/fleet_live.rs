@@ -67,6 +67,14 @@ fn a_run_over_a_fleet_has_its_dashboard() {
     assert!(curl(&[&events]).contains("STARTING"), "it waits for the second agent");
     let two = nats.agent("two", &[]);
     wait_until("the report", || curl(&[&events]).contains("event: report\n").then_some(()));
+    let in_log = "<li class=\"warn\">";
+    let report = curl(&[&events]);
+    let (_, agents) = report.split_once("<h2>Agents</h2>").unwrap_or_else(|| panic!("no agents in {report}"));
+    let (agents, _) = agents.split_once("</table>").expect("they have a table");
+    for agent in ["one", "two"] {
+        assert!(agents.contains(&format!("<td class=\"words\">{agent}</td>")), "{agents}");
+    }
+    assert!(!report.contains("was lost") && !report.contains(in_log), "{report}");
     let shown = curl(&[&page]);
     assert!(shown.contains("data-wish=\"mark\"") && !shown.contains("data-wish=\"pause\""), "{shown}");
     for wish in ["pause", "raise", "mark"] {
@@ -74,7 +82,8 @@ fn a_run_over_a_fleet_has_its_dashboard() {
     }
     one.signal("KILL");
     one.wait();
-    wait_until("the loss in the log", || curl(&[&events]).contains("agent one was lost").then_some(()));
+    let has_loss = |shown: &str| shown.split(in_log).skip(1).any(|entry| entry.contains("agent one was lost"));
+    wait_until("the loss in the log", || has_loss(&curl(&[&events])).then_some(()));
     curl(&["-X", "POST", "-H", "torr-steering: 1", &format!("{page}steer/end")]);
     assert_eq!(watched.wait().code(), Some(1), "the result is cut");
     let text = fs::read_to_string(&json).expect("the result was written");

@@ -324,6 +324,11 @@ impl Collector {
         }
     }
 
+    /// Returns the counts of each thread so far.
+    pub fn threads(&self) -> &[ThreadTotals] {
+        &self.threads
+    }
+
     /// Returns the generator's threads as far as their samples tell: the time waited for events. Their CPU time is taken to
     /// be all of the other.
     pub fn threads_so_far(&self, elapsed: Duration) -> Vec<ThreadCost> {

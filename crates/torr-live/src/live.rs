@@ -39,10 +39,16 @@ impl Live {
         self.0.begins();
     }
 
-    /// Shows in the log what happened elsewhere.
+    /// Shows in the log what is to be known of the run.
     pub fn note(&self, line: &str) {
         let line = line.to_owned();
         self.0.change(move |shown, _| shown.run.view.note(&line));
+    }
+
+    /// Shows in the log what happened elsewhere.
+    pub fn warn(&self, line: &str) {
+        let line = line.to_owned();
+        self.0.change(move |shown, _| shown.run.view.warn(&line));
     }
 
     /// Shows a line that a script printed.

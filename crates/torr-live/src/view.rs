@@ -212,8 +212,13 @@ impl View {
         self.progress.as_ref().is_some_and(|progress| progress.elapsed_s >= TOO_EARLY_S)
     }
 
-    /// Notes what happened to the run elsewhere.
+    /// Notes what is to be known of the run.
     pub fn note(&mut self, line: &str) {
+        self.log.add(self.measured_s(), line, Tone::Plain);
+    }
+
+    /// Notes what happened to the run elsewhere.
+    pub fn warn(&mut self, line: &str) {
         self.log.add(self.measured_s(), line, Tone::Warn);
     }
 

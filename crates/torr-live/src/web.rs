@@ -118,9 +118,14 @@ impl Dashboard {
         self.0.feed.begins();
     }
 
-    /// Shows in the log what happened elsewhere.
+    /// Shows in the log what is to be known of the run.
     pub fn note(&self, line: &str) {
         self.0.feed.change(|run, _| run.view.note(line));
+    }
+
+    /// Shows in the log what happened elsewhere.
+    pub fn warn(&self, line: &str) {
+        self.0.feed.change(|run, _| run.view.warn(line));
     }
 
     /// Shows a line that a script printed.

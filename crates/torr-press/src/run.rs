@@ -24,6 +24,7 @@ use thiserror::Error;
 use threads::{LoadThreads, Shared};
 use torr_gauge::collector::{Collector, Measurement, Progress, RunFacts};
 use torr_gauge::failed_response::FailedResponse;
+use torr_gauge::fleet::Fleet;
 use torr_gauge::generator::TimestampSource;
 use torr_gauge::result::Tls;
 use torr_gauge::sessions::{SessionCounts, SessionFacts};
@@ -129,7 +130,7 @@ pub fn run_watched(
             if let Some(progress) = collector.take(thread, interval, sample, last) {
                 let elapsed = Duration::from_secs_f64(progress.elapsed_s);
                 let (collector, signals) = (&collector, seen.as_deref());
-                watch(progress, &SoFar { plan, collector, signals, started_at: &started_at, elapsed });
+                watch(progress, &SoFar { plan, collector, signals, started_at: &started_at, elapsed, fleet: None });
             }
         }
     })?;
@@ -144,12 +145,18 @@ pub struct SoFar<'r> {
     signals: Option<&'r Signals>,
     started_at: &'r str,
     elapsed: Duration,
+    fleet: Option<Fleet>,
 }
 
 impl<'r> SoFar<'r> {
     /// Returns what is complete of a run whose samples another collector than that of [`run_watched`] has taken.
     pub fn new(plan: &'r Plan, collector: &'r Collector, started_at: &'r str, elapsed: Duration) -> Self {
-        Self { plan, collector, signals: None, started_at, elapsed }
+        Self { plan, collector, signals: None, started_at, elapsed, fleet: None }
+    }
+
+    /// Adds the agents of the run, as far as they have come.
+    pub fn with_fleet(self, fleet: Fleet) -> Self {
+        Self { fleet: Some(fleet), ..self }
     }
 
     /// Returns the result as if the run had ended with its last complete interval. What only the end of a run tells is left
@@ -164,6 +171,7 @@ impl<'r> SoFar<'r> {
         };
         let mut result = self.collector.so_far(&facts);
         result.recount_started();
+        result.fleet.clone_from(&self.fleet);
         result
     }
 }

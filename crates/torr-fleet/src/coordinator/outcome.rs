@@ -66,9 +66,10 @@ impl Outcome<'_> {
         let mut measured = merge.finish(RunEnd { facts, given_up });
         let duration_s = measured.result.duration_s.max(1e-6);
         let rows = members.iter().zip(&measured.threads);
-        let agents: Vec<_> =
-            rows.map(|((member, began, end), totals)| self.row(member, *began, end, totals, duration_s)).collect();
-        let starts = members.iter().filter_map(|(member, began, _)| Some(self.began_ns(member, (*began)?)));
+        let agents = rows
+            .map(|((member, began, end), totals)| row((self.plan, self.at), (member, *began, end), totals, duration_s));
+        let agents = agents.collect();
+        let starts = members.iter().filter_map(|(member, began, _)| Some(member.offset.after((*began)?, self.at)));
         let (first, last) = starts.fold((i64::MAX, i64::MIN), |(first, last), at| (first.min(at), last.max(at)));
         let start_spread_us = u64::try_from(last.saturating_sub(first)).unwrap_or(0) / 1000;
         let own = members.iter().filter_map(|(member, _, end)| Some((member.name.as_str(), &end.ended()?.own)));
@@ -167,51 +168,45 @@ impl Outcome<'_> {
         }
         Some(SessionFacts { users: self.plan.connections as u64, entries, origins, counts })
     }
+}
 
-    fn row(
-        &self,
-        member: &Member,
-        began: Option<Nanos>,
-        end: &MemberEnd,
-        totals: &ThreadTotals,
-        duration_s: f64,
-    ) -> FleetAgent {
-        let ended = end.ended();
-        let state = match end {
-            MemberEnd::Ended(end) if end.failed.is_some() || end.own.error.is_some() => AgentState::Failed,
-            MemberEnd::Ended(end) if end.stopped => AgentState::Stopped,
-            MemberEnd::Ended(_) => AgentState::Ended,
-            MemberEnd::EndedEarly(_) => AgentState::Stopped,
-            MemberEnd::Running | MemberEnd::Lost { .. } => AgentState::Lost,
-        };
-        let whole_rate = match &self.plan.pace {
-            Pace::Open(schedule, _) => schedule.constant_rate(),
-            Pace::Closed { .. } | Pace::Fed(_) => None,
-        };
-        let own = ended.map(|end| &end.own);
-        FleetAgent {
-            name: member.name.to_string(),
-            state,
-            share: (member.share.part * 1e4).round() / 1e4,
-            connections: member.share.connections,
-            rate: whole_rate.map(|rate| rate * member.share.part),
-            rps: (totals.answered as f64 / duration_s * 1e3).round() / 1e3,
-            requests: totals.answered,
-            errors: totals.failed + totals.status_errors,
-            busy_share: own.and_then(|own| own.busy_share),
-            send_lag_p99_us: own.and_then(|own| own.send_lag_p99_us),
-            began_us: began.map(|began| self.began_ns(member, began) / 1000),
-            clock_error_us: member.offset.error.div_ceil(1000),
-            was_limit: own.is_some_and(was_limit),
-            verdict: own.and_then(|own| own.verdict.clone()),
-            fact: end.reason(),
-            note: None,
-        }
-    }
-
-    /// The time from the set beginning to an agent's real one.
-    fn began_ns(&self, member: &Member, began: Nanos) -> i64 {
-        member.offset.after(began, self.at)
+/// Returns the row of an agent with its part of a result, of a plan that began at this local time.
+pub(super) fn row(
+    (plan, at): (&Plan, Nanos),
+    (member, began, end): (&Member, Option<Nanos>, &MemberEnd),
+    totals: &ThreadTotals,
+    duration_s: f64,
+) -> FleetAgent {
+    let ended = end.ended();
+    let state = match end {
+        MemberEnd::Ended(end) if end.failed.is_some() || end.own.error.is_some() => AgentState::Failed,
+        MemberEnd::Ended(end) if end.stopped => AgentState::Stopped,
+        MemberEnd::Ended(_) => AgentState::Ended,
+        MemberEnd::EndedEarly(_) => AgentState::Stopped,
+        MemberEnd::Running | MemberEnd::Lost { .. } => AgentState::Lost,
+    };
+    let whole_rate = match &plan.pace {
+        Pace::Open(schedule, _) => schedule.constant_rate(),
+        Pace::Closed { .. } | Pace::Fed(_) => None,
+    };
+    let own = ended.map(|end| &end.own);
+    FleetAgent {
+        name: member.name.to_string(),
+        state,
+        share: (member.share.part * 1e4).round() / 1e4,
+        connections: member.share.connections,
+        rate: whole_rate.map(|rate| rate * member.share.part),
+        rps: (totals.answered as f64 / duration_s * 1e3).round() / 1e3,
+        requests: totals.answered,
+        errors: totals.failed + totals.status_errors,
+        busy_share: own.and_then(|own| own.busy_share),
+        send_lag_p99_us: own.and_then(|own| own.send_lag_p99_us),
+        began_us: began.map(|began| member.offset.after(began, at) / 1000),
+        clock_error_us: member.offset.error.div_ceil(1000),
+        was_limit: own.is_some_and(was_limit),
+        verdict: own.and_then(|own| own.verdict.clone()),
+        fact: end.reason(),
+        note: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! A run that goes on: intervals are merged, agents are looked after, and the end is found.
 
 use super::begin::Begun;
-use super::outcome::{MemberEnd, Outcome};
+use super::outcome::{self, MemberEnd, Outcome};
 use super::settings::{RunEvent, RunSettings, Watch};
 use crate::error::FleetError;
 use crate::heartbeat::{HEARTBEAT, LOST_AFTER, STOP_POLL};
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 use torr_gauge::collector::{Measurement, Progress};
-use torr_gauge::fleet::EarlyEnd;
+use torr_gauge::fleet::{AgentState, EarlyEnd, Fleet, FleetAgent};
 use torr_net::{Clock, Nanos, clock};
 use torr_press::{Plan, SoFar};
 
@@ -300,7 +300,27 @@ impl<'a> Watching<'a> {
     fn show(&self, complete: &[Progress], watch: &mut dyn Watch) {
         for progress in complete {
             let elapsed = Duration::from_secs_f64(progress.elapsed_s);
-            watch.progress(progress, &SoFar::new(self.plan, self.merge.collector(), &self.started_at, elapsed));
+            let so_far = SoFar::new(self.plan, self.merge.collector(), &self.started_at, elapsed);
+            watch.progress(progress, &so_far.with_fleet(self.fleet(progress.elapsed_s)));
+        }
+    }
+
+    /// Returns the agents, as far as they have come by then.
+    fn fleet(&self, elapsed_s: f64) -> Fleet {
+        let members = self.begun.agents.iter().zip(&self.members);
+        let agents = members.zip(self.merge.collector().threads()).map(|((member, state), totals)| {
+            let begun = (self.plan, self.begun.at);
+            let agent = outcome::row(begun, (member, state.began, &state.end), totals, elapsed_s.max(1e-6));
+            match state.end {
+                MemberEnd::Running => FleetAgent { state: AgentState::Ended, ..agent },
+                _ => agent,
+            }
+        });
+        Fleet {
+            name: self.settings.fleet.to_string(),
+            run: self.begun.run.to_string(),
+            agents: agents.collect(),
+            ..Fleet::default()
         }
     }
 

@@ -120,9 +120,9 @@ struct Screen<'a> {
 }
 
 impl Screen<'_> {
-    fn note(&self, line: &str) {
+    fn show(&self, line: &str, in_log: fn(&Views, &str)) {
         let line = redact::line(line);
-        self.views.inspect(|views| views.note(&line));
+        self.views.inspect(|views| in_log(views, &line));
         // Where there is a screen, a line would stand across it.
         if !self.quiet && !self.views.is_some_and(Views::has_screen) {
             output::note(&line);
@@ -132,12 +132,12 @@ impl Screen<'_> {
 
 impl Watch for Screen<'_> {
     fn begins(&mut self, line: &str) {
-        self.note(line);
+        self.show(line, Views::note);
         self.views.inspect(|views| views.begins());
     }
 
     fn event(&mut self, event: RunEvent<'_>) {
-        self.note(&lines::event(event));
+        self.show(&lines::event(event), Views::warn);
     }
 
     fn progress(&mut self, progress: &Progress, so_far: &SoFar<'_>) {

@@ -133,10 +133,16 @@ impl Views {
         self.dashboard.iter().for_each(Dashboard::begins);
     }
 
-    /// Shows in the log what happened elsewhere.
+    /// Shows in the log what is to be known of the run.
     pub fn note(&self, line: &str) {
         self.screen.iter().for_each(|screen| screen.note(line));
         self.dashboard.iter().for_each(|dashboard| dashboard.note(line));
+    }
+
+    /// Shows in the log what happened elsewhere.
+    pub fn warn(&self, line: &str) {
+        self.screen.iter().for_each(|screen| screen.warn(line));
+        self.dashboard.iter().for_each(|dashboard| dashboard.warn(line));
     }
 
     /// Shows a line that a script printed.
