@@ -37,7 +37,7 @@ export async function violations(page) {
 /** Returns what the Tab key does not reach although it can be used. */
 export async function unreached(page) {
   const all = await page.evaluate(() => {
-    const parts = [...document.querySelectorAll("summary, .wide, pre, button, .plots")].filter((part) => part.checkVisibility());
+    const parts = [...document.querySelectorAll("a, summary, .wide, pre, button, .plots")].filter((part) => part.checkVisibility());
     parts.forEach((part, at) => (part.dataset.test = at));
     return parts.length;
   });

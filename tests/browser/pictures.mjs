@@ -38,7 +38,7 @@ try {
   await report("doctor", "doctor", `${url}/sleep/20`, "-c", "16", "--budget", "40s");
   await picture("doctor", made.url("doctor.html"), 830);
   await report("compare", "compare", `${url}/`, `${url}/json`, "--budget", "40s");
-  await picture("compare", made.url("compare.html"), 700);
+  await picture("compare", made.url("compare.html"), 695);
 } finally {
   await server.end();
 }

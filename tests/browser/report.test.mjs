@@ -66,7 +66,9 @@ test("figures are those of the JSON", async () => {
   const rows = (label) => page.$$eval(`[aria-label="${label}"] tbody tr`, (all) =>
     all.map((row) => [...row.children].map((cell) => cell.textContent)));
   const [over, percentiles] = [await rows("Figures over time"), new Map(await rows("Percentiles"))];
-  assert.deepEqual(over.map((row) => Number(row[2].replaceAll(",", ""))), result.series.map((point) => point.errors));
+  assert.deepEqual(over.map((row) => Number(row[3].replaceAll(",", ""))), result.series.map((point) => point.errors));
+  const last = new Date(Date.parse(result.started_at) + result.series.at(-1).t * 1000);
+  assert.equal(over.at(-1)[1], last.toISOString().slice(11, 19));
   const kinds = new Map((await page.$$eval(".legend > span", (all) => all.map((one) => one.textContent)))
     .map((text) => text.match(/^■ (\w+) ([\d,]+)$/)).filter((found) => found)
     .map(([, kind, errors]) => [kind, Number(errors.replaceAll(",", ""))]));
@@ -90,6 +92,47 @@ test("a fold opens by a key, and paper has what is folded of a diagnosis", async
   await page.locator(".trail summary").first().focus();
   await page.keyboard.press("Enter");
   assert.equal(await inside.isVisible(), true);
+  await close();
+});
+
+test("the links below the head lead to the sections", async () => {
+  const { page, told, close } = await open(browser, made.url("run.html"));
+  const names = await page.locator(".contents a").allTextContents();
+  assert.deepEqual(names, ["Over time", "Distribution", "Phases", "Errors", "How to repeat it"]);
+  for (const name of names) {
+    await page.locator(".contents a", { hasText: name }).click();
+    assert.equal(await page.locator(":target h2").first().textContent(), name);
+    assert.ok(await page.locator(":target h2").first().evaluate((title) => title.getBoundingClientRect().top < innerHeight));
+  }
+  assert.deepEqual(told, []);
+  await close();
+});
+
+test("paper has all columns of each table", async () => {
+  for (const name of PAGES) {
+    // The width of A4 between the margins.
+    const { page, close } = await open(browser, made.url(`${name}.html`), { width: 672 });
+    await page.emulateMedia({ media: "print" });
+    const cut = await page.$$eval("table", (tables) => tables.filter((table) => table.checkVisibility())
+      .filter((table) => table.getBoundingClientRect().right > document.querySelector("main").getBoundingClientRect().right + 1)
+      .map((table) => table.textContent.slice(0, 80)));
+    assert.deepEqual(cut, [], name);
+    await close();
+  }
+});
+
+test("a table that goes on to the right casts a shadow there, until its end is reached", async () => {
+  const { page, close } = await open(browser, made.url("run.html"), { width: 390 });
+  const table = page.locator("[aria-label=Phases]");
+  await table.scrollIntoViewIfNeeded();
+  assert.ok(await table.evaluate((wide) => wide.scrollWidth > wide.clientWidth + 50));
+  const edge = async () => {
+    const { x, y, width } = await table.boundingBox();
+    return page.screenshot({ clip: { x: x + width - 4, y: y + 2, width: 4, height: 4 } });
+  };
+  const before = await edge();
+  await table.evaluate((wide) => wide.scrollTo(wide.scrollWidth, 0));
+  assert.notDeepEqual(before, await edge());
   await close();
 });
 

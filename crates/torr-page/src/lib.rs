@@ -22,7 +22,7 @@ pub fn page(documents: &[Document]) -> String {
 
 /// Returns the part of a page that is about one result.
 pub fn article(document: &Document) -> Markup {
-    shell::article(document)
+    shell::article(0, document)
 }
 
 /// Returns plots of the last minute before `until_s` seconds of a run that goes on. Of its JSON the fields `plan`, `series`, `sessions`,

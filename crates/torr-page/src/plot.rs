@@ -8,6 +8,7 @@ pub mod dots;
 pub mod envelope;
 pub mod frame;
 pub mod heat;
+pub mod histogram;
 pub mod icicle;
 pub mod interval;
 pub mod line;

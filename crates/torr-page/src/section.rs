@@ -4,6 +4,8 @@ pub mod agents;
 pub mod before;
 pub mod by_load;
 pub mod cautions;
+pub mod contents;
+pub mod datagrams;
 pub mod demo;
 pub mod distribution;
 pub mod entries;

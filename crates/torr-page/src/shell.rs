@@ -2,6 +2,7 @@
 
 use crate::document::{Document, Kind};
 use crate::section;
+use crate::section::contents::Part;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -16,7 +17,7 @@ const SCRIPT: &str = include_str!("script.js");
 pub fn page(documents: &[Document]) -> Markup {
     let main = html! {
         @if documents.len() > 1 { (section::overlay::overlay(documents)) }
-        @for document in documents { (article(document)) }
+        @for (number, document) in documents.iter().enumerate() { (article(number, document)) }
     };
     shell(&title(documents), &Own { style: None, script: None }, &main)
 }
@@ -35,8 +36,8 @@ struct Own<'o> {
 
 /// Returns a page around its content.
 fn shell(title: &str, own: &Own<'_>, main: &Markup) -> Markup {
-    let styles: Vec<_> = std::iter::once(STYLE).chain(own.style).collect();
-    let scripts: Vec<_> = std::iter::once(SCRIPT).chain(own.script).collect();
+    let styles: Vec<_> = std::iter::once(STYLE).chain(own.style).map(compact).collect();
+    let scripts: Vec<_> = std::iter::once(SCRIPT).chain(own.script).map(compact).collect();
     let fetches = if own.script.is_some() { "; connect-src 'self'" } else { "" };
     // Nothing may be loaded, and only these styles and scripts have an effect.
     let policy = format!(
@@ -68,8 +69,14 @@ fn shell(title: &str, own: &Own<'_>, main: &Markup) -> Markup {
     }
 }
 
+/// Returns a style or a script without indentation and lines of comments.
+fn compact(text: &str) -> String {
+    let lines = text.lines().map(str::trim_start);
+    lines.filter(|line| !line.starts_with("//") && !line.starts_with("/*")).flat_map(|line| [line, "\n"]).collect()
+}
+
 /// Returns texts as a policy names them.
-fn hashes(texts: &[&str]) -> String {
+fn hashes(texts: &[String]) -> String {
     texts.iter().map(|text| format!(" 'sha256-{}'", STANDARD.encode(Sha256::digest(text)))).collect()
 }
 
@@ -80,12 +87,17 @@ fn title(documents: &[Document]) -> String {
     }
 }
 
-/// Returns the part of a page that is about one result.
-pub fn article(document: &Document) -> Markup {
+/// Returns the part of a page that is about one result. `number` is that of the result on its page.
+pub fn article(number: usize, document: &Document) -> Markup {
     let value = &document.value;
+    let parts = match document.kind {
+        Kind::Run => run(document),
+        Kind::Doctor | Kind::Limit | Kind::Versions | Kind::Lab | Kind::Demo => Vec::new(),
+    };
     html! {
         article {
             (section::header::header(document))
+            (section::contents::contents(number, &parts))
             @match document.kind {
                 Kind::Run => {
                     (section::agents::cautions(value))
@@ -95,15 +107,7 @@ pub fn article(document: &Document) -> Markup {
                     (section::script::script(value))
                     (section::thresholds::kept(value))
                     (section::cautions::cautions(value))
-                    (section::over_time::over_time(value))
-                    (section::streams::streams(value))
-                    (section::distribution::distribution(value))
-                    (section::phases::phases(value))
-                    (section::websocket::websocket(value))
-                    (section::entries::entries(value))
-                    (section::replay::replay(value))
-                    (section::agents::agents(value))
-                    (section::errors::errors(value))
+                    (section::contents::sections(number, &parts))
                 }
                 Kind::Doctor => {
                     (section::verdict::verdict(value))
@@ -125,7 +129,35 @@ pub fn article(document: &Document) -> Markup {
                     (section::demo::demo(value))
                 }
             }
-            (section::repeat::repeat(document))
+            @if parts.is_empty() { (section::repeat::repeat(document)) }
         }
+    }
+}
+
+/// Returns the sections of a run that stand below its figures.
+fn run(document: &Document) -> Vec<Part> {
+    let value = &document.value;
+    vec![
+        ("Over time", section::over_time::over_time(value)),
+        ("Streams", section::streams::streams(value)),
+        ("Distribution", section::distribution::distribution(value)),
+        ("Phases", section::phases::phases(value)),
+        ("WebSocket", section::websocket::websocket(value)),
+        ("Datagrams", section::datagrams::datagrams(value)),
+        ("Entries", section::entries::entries(value)),
+        ("Beside the log", section::replay::replay(value)),
+        ("Agents", section::agents::agents(value)),
+        ("Errors", section::errors::errors(value)),
+        ("How to repeat it", section::repeat::repeat(document)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::compact;
+
+    #[test]
+    fn what_browsers_need_is_kept() {
+        assert_eq!(compact("// why\na {\n  b: c; /* d */\n  /* e */\n}\n"), "a {\nb: c; /* d */\n}\n");
     }
 }

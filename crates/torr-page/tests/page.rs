@@ -292,6 +292,32 @@ fn streams_are_shown_by_their_events() {
 }
 
 #[test]
+fn a_run_over_http3_has_its_version_and_datagrams() {
+    let mut value = run();
+    value["plan"]["protocol"] = "h3".into();
+    value["datagrams"] = json!({"sent": 2000, "received": 3000, "per_send": 4.0, "per_receive": 1.5, "packets": 2010, "lost_packets": 201});
+    let page = read(vec![value]);
+    let words =
+        "2,000 sent (4.0 per system call), 3,000 received (1.5 per system call), 201 of 2,010 packets lost (10%).";
+    assert!(page.texts_of("p").iter().any(|text| text == words), "{}", page.text());
+    assert!(page.text().contains(", HTTP/3, ") && page.texts_of("h2").contains(&"Datagrams".into()));
+    assert!(!read(vec![run()]).text().contains("Datagrams"));
+}
+
+#[test]
+fn figures_over_time_have_the_time_of_day() {
+    let mut value = run();
+    value["plan"]["warmup_s"] = json!(5.0);
+    let text = read(vec![value.clone()]).text();
+    assert!(
+        text.contains("untilUTC") && text.contains("10 s08:00:15"),
+        "the first interval begins after the warm-up: {text}"
+    );
+    value["started_at"] = "now".into();
+    assert!(!read(vec![value]).text().contains("UTC"));
+}
+
+#[test]
 fn websockets_have_their_counts_and_handshakes() {
     let mut value = run();
     value["websocket"] = json!({

@@ -1,6 +1,7 @@
 //! The distribution of response times.
 
 use crate::fields::{has_streams, number, text};
+use crate::plot::histogram::histogram;
 use crate::plot::percentiles::{Counts, plot};
 use maud::{Markup, html};
 use serde_json::Value;
@@ -19,13 +20,14 @@ pub const PERCENTILES: [(&str, &str); 9] = [
     ("max", "most"),
 ];
 
-/// Returns the plot of the histogram, or a table of percentiles for results that have none. The lengths of streams are by design, and have
+/// Returns the histogram and the plot of percentiles, or a table of percentiles for results that have none. The lengths of streams are by design, and have
 /// no plot.
 pub fn distribution(value: &Value) -> Markup {
     if has_streams(value) {
         return html! {};
     }
     let counts = text(value, "latency_histogram").and_then(Counts::parse);
+    let bars = counts.as_ref().and_then(histogram);
     let drawn = counts.and_then(|counts| plot(&[("response time".into(), counts)]));
     let known: Vec<_> = PERCENTILES
         .into_iter()
@@ -37,6 +39,7 @@ pub fn distribution(value: &Value) -> Markup {
     html! {
         section {
             h2 { "Distribution" }
+            @if let Some(bars) = bars { (bars) }
             @if let Some(drawn) = drawn { (drawn) } @else {
                 div.wide tabindex="0" role="group" aria-label="Percentiles" {
                     table {

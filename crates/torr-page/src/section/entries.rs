@@ -23,7 +23,8 @@ pub fn entries(value: &Value) -> Markup {
                             @for entry in entries {
                                 tr {
                                     td.words { (text(entry, "name").unwrap_or_default()) }
-                                    td { (whole(entry, "requests")) } td { (whole(entry, "failed")) }
+                                    td { (whole(entry, "requests")) }
+                                    td class=[number(entry, "failed").filter(|failed| *failed > 0.0).map(|_| "bad")] { (whole(entry, "failed")) }
                                     td { (number(entry, "latency_us.p50").map_or("–".into(), micros)) }
                                     td { (p99(entry).map_or("–".into(), micros)) }
                                     td.drawn { (bar(p99(entry).unwrap_or(0.0) / slowest, "b")) }

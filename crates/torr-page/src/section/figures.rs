@@ -23,7 +23,6 @@ pub fn run(value: &Value) -> Markup {
         format!("{} ({})", count(failed as u64), percent(failed / started))
     });
     let errors = match failed {
-        0.0 if sessions_failed.is_some() => "none of the requests".to_owned(),
         0.0 => "none".to_owned(),
         failed if failed / requested(value) < 0.0005 => count(failed as u64),
         failed => format!("{} ({})", count(failed as u64), percent(failed / requested(value))),
@@ -42,10 +41,10 @@ pub fn run(value: &Value) -> Markup {
         ("responses", number(value, "requests").map(|requests| count(requests as u64))),
         ("median", of_responses(time("latency_us.p50"))),
         ("99th percentile", of_responses(time("latency_us.p99"))),
-        ("slowest", of_responses(time("latency_us.max"))),
-        ("errors", Some(errors)),
+        (if sessions_failed.is_some() { "errors of requests" } else { "errors" }, Some(errors)),
         ("sessions failed", sessions_failed),
-        ("CPU of the server", number(value, "host.server_cores").map(|cores| format!("{cores:.2}"))),
+        ("slowest", of_responses(time("latency_us.max"))),
+        ("used by the server", number(value, "host.server_cores").map(|cores| format!("{cores:.2} CPUs"))),
         // Agents of a fleet that were all lost have reported none.
         ("CPU per event, generator", number(value, "streams.cpu_us_per_event").map(micros)),
         ("CPU per request, generator", of_responses(number(value, "generator.cpu_us_per_request").map(micros))),

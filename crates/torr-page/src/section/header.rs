@@ -7,6 +7,7 @@ use crate::fields::{field, flag, list, number, text};
 use maud::{Markup, html};
 use serde_json::Value;
 use torr_report::human::{micros, rate};
+use torr_report::transport::newer_version;
 
 /// Returns the target and the load in a line.
 pub fn header(document: &Document) -> Markup {
@@ -71,13 +72,23 @@ pub fn load(value: &Value) -> String {
         (None, None) => {}
     }
     if let Some(protocol) = text(value, "plan.protocol") {
-        parts.push(protocol.to_owned());
+        parts.push(version(protocol).to_owned());
     }
     if value.pointer("/plan/keep_alive") == Some(&Value::Bool(false)) {
         parts.push("a connection for each request".into());
     }
     parts.push(seconds(value, "duration_s"));
     parts.join(", ")
+}
+
+/// Returns the name of a protocol as its standard writes it.
+fn version(protocol: &str) -> &str {
+    match protocol {
+        "http/1.1" => "HTTP/1.1",
+        "websocket" => "WebSocket",
+        "grpc" => "gRPC",
+        other => newer_version(other).unwrap_or(other),
+    }
 }
 
 fn several(number: f64, noun: &str) -> String {

@@ -41,7 +41,7 @@ pub fn figures(value: &Value) -> Markup {
             ("median gap at the limit", time("sustained.streams.gap_us.p50")),
             ("99th percentile of gaps at the limit", time("sustained.streams.gap_us.p99")),
             ("usual gap of one stream", time("base_gap_us")),
-            ("events/s above the limit", number(value, "overload.streams.events_per_s").map(rate)),
+            ("events/s in overload", number(value, "overload.streams.events_per_s").map(rate)),
             ("after overload", text(value, "overload.course").map(str::to_owned)),
         ]);
     }
@@ -52,7 +52,7 @@ pub fn figures(value: &Value) -> Markup {
         ("99th percentile at the limit", time("sustained.latency_us.p99")),
         ("median without load", time("base_us.p50")),
         ("connections needed", number(value, "connections.recommended").map(|count| count.to_string())),
-        ("requests/s above the limit", number(value, "overload.good_per_s").map(rate)),
+        ("requests/s in overload", number(value, "overload.good_per_s").map(rate)),
         ("after overload", text(value, "overload.course").map(str::to_owned)),
     ])
 }

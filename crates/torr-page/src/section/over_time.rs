@@ -9,8 +9,9 @@ pub mod recent;
 pub mod time;
 mod times;
 
+use super::moment::TimeOfDay;
 use super::steering::{moments as steered_at, steering};
-use crate::fields::has_streams;
+use crate::fields::{has_streams, number, text};
 use crate::plot::envelope::columns;
 use crate::plot::heat;
 use crate::plot::line::line;
@@ -46,7 +47,7 @@ pub fn over_time(value: &Value) -> Markup {
                 (cpu::cpu(value, &points, &time))
             }
             (steering(value))
-            (table(counted, &points))
+            (table(value, counted, &points))
             (heat::map(map_words, &intervals, time.x, x_labels))
         }
     }
@@ -73,7 +74,7 @@ fn throughput(value: &Value, counted: &str, points: &[Point], time: &Time) -> Ma
 /// The most rows of the table; more points are shown every so many, and the table says so.
 const ROWS: usize = 600;
 
-fn table(counted: &str, points: &[Point]) -> Markup {
+fn table(value: &Value, counted: &str, points: &[Point]) -> Markup {
     let per_s = format!("{counted}/s");
     let step = points.len().div_ceil(ROWS).max(1);
     let time = |time: Option<f64>| time.map_or("–".into(), micros);
@@ -82,6 +83,8 @@ fn table(counted: &str, points: &[Point]) -> Markup {
     let has_server = points.iter().any(|point| point.server.is_some());
     let has_connections = points.iter().any(|point| point.connections.is_some());
     let has_lag = points.iter().any(|point| point.lag.is_some());
+    let warmup_s = number(value, "plan.warmup_s").unwrap_or(0.0);
+    let begun = text(value, "started_at").and_then(|at| TimeOfDay::after(at, warmup_s));
     html! {
         details {
             summary {
@@ -92,7 +95,9 @@ fn table(counted: &str, points: &[Point]) -> Markup {
                 table {
                     thead {
                         tr {
-                            @for name in ["until", per_s.as_str(), "errors", "p50", "p99"] { th scope="col" { (name) } }
+                            th scope="col" { "until" }
+                            @if begun.is_some() { th scope="col" { "UTC" } }
+                            @for name in [per_s.as_str(), "errors", "p50", "p99"] { th scope="col" { (name) } }
                             @if has_generator { th scope="col" { "CPUs, generator" } }
                             @if has_server { th scope="col" { "CPUs, server" } th scope="col" { "machine" } }
                             @if has_connections { th scope="col" { "connections" } }
@@ -102,7 +107,9 @@ fn table(counted: &str, points: &[Point]) -> Markup {
                     tbody {
                         @for point in points.iter().step_by(step) {
                             tr data-t=(point.t) {
-                                td { (clock(point.t)) } td { (rate(point.per_s)) } td { (count(point.errors as u64)) }
+                                td { (clock(point.t)) }
+                                @if let Some(begun) = begun { td { (begun.at(point.t)) } }
+                                td { (rate(point.per_s)) } td { (count(point.errors as u64)) }
                                 td { (time(point.p50)) } td { (time(point.p99)) }
                                 @if has_generator { td { (cores(point.generator)) } }
                                 @if has_server {

@@ -63,6 +63,13 @@ impl Page {
         let mut policies = 0;
         for piece in &self.0 {
             let Piece::Start(element, attributes) = piece else { continue };
+            if let ("a", [(name, value)]) = (element.as_str(), &attributes[..])
+                && name == "href"
+                && value.strip_prefix('#').is_some_and(|id| id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'))
+            {
+                // It leads to another part of the page.
+                continue;
+            }
             let loading = ["img", "link", "iframe", "object", "embed", "base", "form", "a", "use", "image", "video"];
             assert!(!loading.contains(&element.as_str()), "<{element}> {attributes:?}");
             for (name, value) in attributes {

@@ -3,6 +3,7 @@
 use super::point::Point;
 use super::time::{Time, columns_of, most};
 use crate::plot::line::{area, line};
+use crate::plot::percentiles::CLASSES;
 use crate::plot::scale::Scale;
 use crate::plot::tick::count_tick;
 use maud::{Markup, html};
@@ -26,16 +27,19 @@ const COLOURS: [(&str, &str); 9] = [
 
 /// Returns the plot of errors; a line of text where there are none.
 pub fn errors(points: &[Point], time: &Time) -> Markup {
-    let all = columns_of(points, |point| Some(point.errors));
+    let all = columns_of(points, |point| Some(point.errors * per_second(point)));
     if most(&all) <= 0.0 {
         return html! { p.sub { "No errors in any interval." } };
     }
     let kinds = kinds(points);
     let y = Scale::from_zero(most(&all));
-    // The errors of a point up to a kind, that kind included.
-    let up_to =
-        |last: usize| columns_of(points, |point| Some(kinds[..last].iter().map(|kind| of(point, &kind.0)).sum()));
-    let layer = |at: usize| (up_to(at), up_to(at + 1), class(&kinds[at].0));
+    // The errors per second of a point up to a kind, that kind included.
+    let up_to = |last: usize| {
+        let errors = |point: &Point| kinds[..last].iter().map(|kind| of(point, &kind.0)).sum::<f64>();
+        columns_of(points, |point| Some(errors(point) * per_second(point)))
+    };
+    let classes = classes(&kinds);
+    let layer = |at: usize| (up_to(at), up_to(at + 1), classes[at]);
     let is_one = kinds.len() == 1;
     let lines = html! {
         @for (below, above, class) in (0..kinds.len()).map(layer) {
@@ -46,9 +50,9 @@ pub fn errors(points: &[Point], time: &Time) -> Markup {
     };
     let stacked = if is_one { "" } else { ", one kind on top of the other" };
     let below = html! {
-        p.sub.legend { @for (kind, errors) in &kinds { span { span class=(format!("name {}", class(kind))) { "■" } " " (kind) " " (count(*errors as u64)) } } }
+        p.sub.legend { @for ((kind, errors), class) in kinds.iter().zip(&classes) { span { span class=(format!("name {class}")) { "■" } " " (kind) " " (count(*errors as u64)) } } }
     };
-    time.plot_above(("Errors", format!("in each interval{stacked}")), (y, count_tick), HEIGHT, &lines, vec![], &below)
+    time.plot_above(("Errors", format!("per second{stacked}")), (y, count_tick), HEIGHT, &lines, vec![], &below)
 }
 
 /// Returns the kinds with their numbers of errors, the most frequent first.
@@ -74,8 +78,21 @@ fn of(point: &Point, kind: &str) -> f64 {
     point.kinds.iter().find(|(name, _)| name == kind).map_or(0.0, |(_, errors)| *errors)
 }
 
-fn class(kind: &str) -> &'static str {
-    COLOURS.iter().find(|(name, _)| *name == kind).map_or("f", |(_, class)| class)
+/// Returns what a count of a point's interval is multiplied by to be one of a second.
+fn per_second(point: &Point) -> f64 {
+    let seconds = 2.0 * (point.t - point.middle);
+    if seconds > 0.0 { 1.0 / seconds } else { 0.0 }
+}
+
+/// Returns the colour of each kind: its own, or another one where a kind before it has that.
+fn classes(kinds: &[(String, f64)]) -> Vec<&'static str> {
+    let mut taken: Vec<&'static str> = Vec::new();
+    for (kind, _) in kinds {
+        let own = COLOURS.iter().find(|(name, _)| name == kind).map_or("f", |(_, class)| *class);
+        let free = [own].into_iter().chain(CLASSES).find(|class| !taken.contains(class));
+        taken.push(free.unwrap_or(own));
+    }
+    taken
 }
 
 #[cfg(test)]
@@ -83,6 +100,21 @@ mod tests {
     use super::super::point::points;
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn no_two_kinds_of_a_plot_have_one_colour() {
+        let of = |names: &[&str]| classes(&names.iter().map(|name| ((*name).to_owned(), 1.0)).collect::<Vec<_>>());
+        assert_eq!(of(&["status", "read", "timeout"]), ["bad", "c", "e"]);
+        assert_eq!(of(&["read", "redirect", "connect", "tls", "other"]), ["c", "a", "d", "b", "f"]);
+    }
+
+    #[test]
+    fn errors_of_a_short_interval_count_per_second() {
+        let found = points(&json!({"series": [
+            {"t": 2.0, "requests": 1, "errors": 8}, {"t": 2.25, "requests": 1, "errors": 1},
+        ]}));
+        assert_eq!(found.iter().map(|point| point.errors * per_second(point)).collect::<Vec<_>>(), [4.0, 4.0]);
+    }
 
     #[test]
     fn kinds_add_up_to_all_errors_and_old_results_have_one() {
