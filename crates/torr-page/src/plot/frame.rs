@@ -14,6 +14,12 @@ const ABOVE: f64 = 10.0;
 /// That height where marks have labels.
 const ABOVE_WITH_MARKS: f64 = 24.0;
 
+/// The width of a letter on a phone, as a share of the plot's width.
+const LETTER: f64 = 0.034;
+/// The shares of the horizontal axis below and from which a label begins or ends at its figure.
+const NEAR_BEGIN: f64 = 0.03;
+const NEAR_END: f64 = 0.97;
+
 /// A label at the right end of a line.
 pub struct EndLabel {
     /// The text.
@@ -55,10 +61,7 @@ impl Frame<'_> {
         let ticks = self.y.ticks();
         let each = ticks.len().div_ceil(room).max(1);
         let ticks: Vec<_> = ticks.into_iter().step_by(each).collect();
-        // Of many labels, or of long ones, a phone shows every second one.
-        let longest = self.x_labels.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0);
-        let room = if longest > 5 { 3 } else { 5 };
-        let is_spare = |index: usize| self.x_labels.len() > room && index % 2 == 1;
+        let spare = self.spare();
         let above = if self.marks.is_empty() { ABOVE } else { ABOVE_WITH_MARKS };
         let top = |figure: f64| above + (1.0 - self.y.share(figure)) * height;
         html! {
@@ -85,7 +88,7 @@ impl Frame<'_> {
                         text class="tick last" x="-8" y=(pixels(top(*tick) + 4.0)) { ((self.y_text)(*tick)) }
                     }
                     @for (index, (figure, label)) in self.x_labels.iter().enumerate() {
-                        text class=(anchor(self.x.share(*figure), is_spare(index))) data-at=(format!("{:.4}", self.x.share(*figure))) x=(percent(self.x.share(*figure) * 100.0))
+                        text class=(anchor(self.x.share(*figure), spare[index])) data-at=(format!("{:.4}", self.x.share(*figure))) x=(percent(self.x.share(*figure) * 100.0))
                             y=(pixels(above + height + 16.0)) { (label) }
                     }
                     @for (label, y) in self.spread(top) {
@@ -95,6 +98,25 @@ impl Frame<'_> {
                 (table)
             }
         }
+    }
+
+    /// Returns whether a phone has no room for each label of the horizontal axis beside those before it.
+    fn spare(&self) -> Vec<bool> {
+        let mut free = f64::NEG_INFINITY;
+        let is_spare = |(figure, label): &(f64, String)| {
+            let (share, width) = (self.x.share(*figure), label.chars().count() as f64 * LETTER);
+            let left = match share {
+                ..NEAR_BEGIN => share,
+                NEAR_END.. => share - width,
+                _ => share - width / 2.0,
+            };
+            let is_spare = left < free;
+            if !is_spare {
+                free = left + width + LETTER;
+            }
+            is_spare
+        };
+        self.x_labels.iter().map(is_spare).collect()
     }
 
     /// Returns the labels of lines with their heights, at least a line of text apart.
@@ -113,8 +135,8 @@ impl Frame<'_> {
 /// Returns the classes of a label at this share of the horizontal axis, which keep the label within the plot.
 fn anchor(share: f64, is_spare: bool) -> String {
     let class = match share {
-        ..0.03 => "tick",
-        0.97.. => "tick last",
+        ..NEAR_BEGIN => "tick",
+        NEAR_END.. => "tick last",
         _ => "tick middle",
     };
     if is_spare { format!("{class} spare") } else { class.into() }
@@ -126,4 +148,34 @@ fn percent(figure: f64) -> String {
 
 fn pixels(figure: f64) -> String {
     format!("{figure:.1}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tick::count_tick;
+    use super::*;
+
+    #[test]
+    fn a_phone_shows_the_labels_that_do_not_lie_over_others() {
+        let spare = |x: Scale, labels: &[f64]| {
+            let x_labels = labels.iter().map(|label| (*label, count_tick(*label))).collect();
+            let (title, description, y) = ("", String::new(), Scale::Linear(0.0, 1.0));
+            let frame = Frame {
+                title,
+                description,
+                height: 1.0,
+                x,
+                x_labels,
+                y,
+                y_text: count_tick,
+                ends: vec![],
+                marks: vec![],
+            };
+            frame.spare()
+        };
+        assert_eq!(spare(Scale::Linear(0.0, 4.0), &[0.0, 1.0, 2.0, 3.0, 4.0]), [false; 5]);
+        let steps = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 100.0, 200.0];
+        let shown = spare(Scale::Log(1.0, 200.0), &steps);
+        assert_eq!(shown, [false, false, false, false, false, false, false, true, false], "100 lies over 64");
+    }
 }
