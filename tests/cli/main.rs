@@ -26,6 +26,7 @@ mod k6_commands;
 mod lab;
 mod layout;
 mod live;
+mod mcp;
 mod once_url;
 mod oracle;
 mod outputs;

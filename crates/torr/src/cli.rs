@@ -325,6 +325,7 @@ fn execute(command: Command, load: Option<Box<Load>>) -> Result<ExitCode, CliErr
         Command::Report(args) => crate::report::run(&args),
         Command::Demo(args) => crate::demo::run(&args),
         Command::Fleet(args) => crate::fleet::run(&args, load.map(|load| *load)),
+        Command::Mcp(args) => crate::mcp::run(&args),
         Command::Watch(args) => crate::watch::run(&args),
         Command::Check(args) => crate::check::run(&args, planned),
         Command::Once(args) => crate::once::run(&args),

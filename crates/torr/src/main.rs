@@ -26,6 +26,7 @@ mod lab;
 mod launch;
 mod limit;
 mod links;
+mod mcp;
 mod once;
 mod output;
 mod own_server;

@@ -12,6 +12,7 @@ use crate::import::ImportArgs;
 use crate::lab::LabArgs;
 use crate::limit::LimitArgs;
 use crate::links::LinksArgs;
+use crate::mcp::McpArgs;
 use crate::once::OnceArgs;
 use crate::replay::ReplayArgs;
 use crate::report::{self, ReportArgs};
@@ -76,6 +77,8 @@ pub enum Command {
     Demo(DemoArgs),
     /// Load a service from several machines at once, with one result
     Fleet(FleetArgs),
+    /// Offer check, once, run, doctor, limit and compare to an assistant, as tools of MCP
+    Mcp(McpArgs),
     /// Expose this machine's signals to a torr on another machine
     Watch(WatchArgs),
     /// Check hurl files, scripts and plans without sending anything
