@@ -102,7 +102,7 @@ fn a_service_is_looked_at_loaded_and_diagnosed() {
     assert!(whole.structured_content.as_ref().is_some_and(|result| result["series"].is_array()), "{whole:?}");
     let doctor = json!({"url": serve.url("/block/5"), "connections": 4, "budget_s": 5});
     let doctor = client.call("doctor", doctor).expect("it is known");
-    let diagnosis = doctor.structured_content.as_ref().expect("a diagnosis has a result");
+    let diagnosis = doctor.structured_content.as_ref().unwrap_or_else(|| panic!("it has a result: {doctor:?}"));
     assert!(diagnosis["verdict"]["factor"].is_string() && diagnosis.get("trail").is_none(), "{diagnosis}");
     let check = client.call("check", json!({"hurl": "GET http://a.test/\nHTTP 200\n"})).expect("it is known");
     assert!(text(&check).ends_with("no mistakes\n"), "{check:?}");

@@ -251,14 +251,15 @@ fn judge(page: &str, command: &str, here: &str, ended: &Ended) {
 }
 
 /// Pages whose commands other tests run (`session_guide`, `script_sessions`, `import_guide`, `fleet_guide`, `documentation`,
-/// `serve_docs`, `grpc`), and two that have none of `torr`.
-const ELSEWHERE: [&str; 10] = [
+/// `serve_docs`, `grpc`, `mcp`), and two that have none of `torr`.
+const ELSEWHERE: [&str; 11] = [
     "docs/sessions.md",
     "docs/scripts.md",
     "docs/import.md",
     "docs/fleet.md",
     "docs/from-axum.md",
     "docs/grpc.md",
+    "docs/mcp.md",
     "docs/why-believe-it.md",
     "docs/serve/configuration.md",
     "docs/serve/edge.md",

@@ -199,7 +199,7 @@ fn in_budget(command: &str, urls: &[&str], given: &Given<'_>, bounds: &Bounds) -
     };
     let (line, is_named) = requests(&[command], urls, given, bounds)?;
     let line = line.with("--budget", &Some(format!("{budget}s"))).with("--max-rate", &bounds.max_rate);
-    // Whoever has named a server has vouched for it.
+    // The user who has named a server has vouched for it.
     let line = line.with_flag("--i-own-this", is_named);
     Ok(Line { has_result: true, limit: Duration::from_secs_f64(budget) + GRACE, ..line })
 }
