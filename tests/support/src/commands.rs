@@ -1,7 +1,7 @@
 //! The commands of Torr, for tests of their help.
 
 /// The program itself, whose name is empty here, and every command with help of its own.
-pub const COMMANDS: [&str; 35] = [
+pub const COMMANDS: [&str; 36] = [
     "",
     "serve",
     "doctor",
@@ -36,6 +36,7 @@ pub const COMMANDS: [&str; 35] = [
     "install-links",
     "completions",
     "man",
+    "mcp",
     "help",
 ];
 
