@@ -12,6 +12,7 @@ use crate::archive;
 use crate::built::{Build, By, on_path};
 use crate::candidates::TORR;
 use crate::candidates::arguments::words;
+use crate::candidates::certificate;
 use crate::candidates::tally;
 use crate::child::{self, Server, free_port};
 use crate::machine::{self, Machine};
@@ -19,7 +20,6 @@ use crate::options::{RunOptions, Size};
 use crate::report::table;
 use crate::roster::Roster;
 use crate::rounds::{self, Ratio, Row, Skipped, Taken, median, turns};
-use torr_test_support::certificates;
 use torr_test_support::error::Error;
 use torr_test_support::interrupt;
 
@@ -210,7 +210,7 @@ pub fn run(options: &Http3Options) -> Result<(), Error> {
     let quic_go = QUIC_GO.run()?.to_string_lossy().into_owned();
     let (started, machine) = (SystemTime::now(), Machine::describe(&roster));
     let folder = tempfile::tempdir()?;
-    let (certificate, key) = certificates::for_names(folder.path(), "server", &["localhost", ADDRESS]);
+    let [certificate, key] = certificate::files_for(folder.path(), &["localhost", ADDRESS])?;
     let (certificate, key) = (certificate.to_string_lossy(), key.to_string_lossy());
     let link = Link::new()?;
     let port = free_port()?;

@@ -6,9 +6,15 @@ use std::path::{Path, PathBuf};
 
 /// Where certificate and key are; they are made with the first use.
 pub fn files(folder: &Path) -> io::Result<[PathBuf; 2]> {
+    files_for(folder, &["127.0.0.1"])
+}
+
+/// As [`files`], for a server of these names.
+pub fn files_for(folder: &Path, names: &[&str]) -> io::Result<[PathBuf; 2]> {
     let files = ["certificate.pem", "key.pem"].map(|name| folder.join(name));
     if !files[1].exists() {
-        let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).map_err(io::Error::other)?;
+        let made = rcgen::generate_simple_self_signed(names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>())
+            .map_err(io::Error::other)?;
         fs::write(&files[0], made.cert.pem())?;
         fs::write(&files[1], made.signing_key.serialize_pem())?;
     }
