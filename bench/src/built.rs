@@ -128,7 +128,8 @@ fn locked(lock: &str, name: &str) -> Option<String> {
 
 /// The version of a module in a `go.mod`.
 fn required(go_mod: &str, name: &str) -> Option<String> {
-    let line = |line: &str| Some(line.trim().strip_prefix(name)?.strip_prefix(" v")?.to_owned());
+    let of_one = |line: &str| line.trim().trim_start_matches("require ").to_owned();
+    let line = |line: &str| Some(of_one(line).strip_prefix(name)?.strip_prefix(" v")?.to_owned());
     go_mod.lines().find_map(line)
 }
 
@@ -154,6 +155,7 @@ mod tests {
             "module m\n\nrequire (\n\tgithub.com/gin-gonic/gin v1.12.0\n\tgithub.com/jackc/pgx/v5 v5.12.0\n)\n";
         assert_eq!(required(go_mod, "github.com/gin-gonic/gin"), Some("1.12.0".into()));
         assert_eq!(required(go_mod, "github.com/gin-gonic"), None);
+        assert_eq!(required("module m\n\nrequire a.test/one v0.2.0\n", "a.test/one"), Some("0.2.0".into()));
     }
 
     #[test]
