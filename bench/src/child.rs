@@ -169,17 +169,18 @@ pub fn run_while(
 
 /// Returns the peak of a running process's resident memory in KiB.
 fn peak_memory(pid: Pid) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero())).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix(" kB")?.parse().ok()
+    memory(pid.as_raw_nonzero().get() as u32, "VmHWM:")
 }
 
 /// Returns a running process's resident memory in KiB.
 pub fn resident_memory(pid: u32) -> Result<u64, Error> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let number = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
-    number.ok_or_else(|| Error::failed("a process without resident memory"))
+    memory(pid, "VmRSS:").ok_or_else(|| Error::failed("a process without resident memory"))
+}
+
+/// Returns a figure of a running process's memory in KiB, by the kernel's name for it.
+fn memory(pid: u32, name: &str) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix(name))?.trim().strip_suffix(" kB")?.parse().ok()
 }
 
 /// A load generator beside the one that is measured; it ends when this is dropped.

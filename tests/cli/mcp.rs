@@ -10,6 +10,7 @@ use tokio::process::{Child, Command};
 use tokio::runtime::{Builder, Runtime};
 use torr_test_support::program::{torr, torr_path};
 use torr_test_support::servers::Serve;
+use torr_test_support::wait_until;
 
 /// A client of a running server.
 struct Client {
@@ -157,9 +158,8 @@ fn a_load_ends_with_the_assistant() {
         let ended = child.wait().await.expect("the server ends");
         assert!(ended.success(), "{ended}");
         assert!(call.await.expect("the call is not lost").is_err());
-        while load.iter().any(|pid| std::path::Path::new(&format!("/proc/{pid}/exe")).read_link().is_ok()) {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        let is_there = |pid: &u32| std::path::Path::new(&format!("/proc/{pid}/exe")).read_link().is_ok();
+        wait_until("the end of the load", || (!load.iter().any(is_there)).then_some(()));
     });
 }
 

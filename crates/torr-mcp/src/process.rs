@@ -30,20 +30,14 @@ pub(crate) struct Ended {
     pub failed: bool,
 }
 
-/// Runs a command line of a program, until it ends or `cancelled` does. `hurl` is the text of its hurl file.
+/// Runs a command line of a program, until it ends or `cancelled` does.
 ///
 /// # Errors
 /// If it cannot be started, was cancelled, or takes longer than it may.
-pub(crate) async fn run(
-    program: &Path,
-    line: &Line,
-    hurl: Option<&str>,
-    is_whole: bool,
-    cancelled: impl Future<Output = ()>,
-) -> Result<Ended, String> {
+pub(crate) async fn run(program: &Path, line: &Line, cancelled: impl Future<Output = ()>) -> Result<Ended, String> {
     let failed = |error: std::io::Error| format!("cannot run the command: {error}");
     let folder = tempfile::Builder::new().prefix("torr-mcp-").tempdir().map_err(failed)?;
-    if let Some(text) = hurl {
+    if let Some(text) = &line.hurl {
         std::fs::write(folder.path().join(HURL), text).map_err(failed)?;
     }
     let mut command = Command::new(program);
@@ -67,7 +61,7 @@ pub(crate) async fn run(
             }
             let result = std::fs::read(folder.path().join(RESULT)).ok();
             let result = result.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-            let result = if is_whole { result } else { result.map(shortened) };
+            let result = if line.is_whole { result } else { result.map(shortened) };
             return Ok(Ended { text, result, failed });
         }
         () = cancelled => "the call was cancelled".to_owned(),

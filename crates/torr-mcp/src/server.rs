@@ -60,11 +60,9 @@ impl Tools {
         context: &RequestContext<RoleServer>,
     ) -> Result<Ended, String> {
         let line = tool.line(arguments, &self.bounds)?;
-        let hurl = arguments.get("hurl").and_then(|text| text.as_str());
-        let is_whole = arguments.get("whole").and_then(|flag| flag.as_bool()).unwrap_or(false);
         let carried_out = async {
             let _turn = self.turn.lock().await;
-            process::run(&self.program, &line, hurl, is_whole, context.ct.cancelled()).await
+            process::run(&self.program, &line, context.ct.cancelled()).await
         };
         tokio::pin!(carried_out);
         let (begun, mut notices) = (Instant::now(), interval(NOTICE));

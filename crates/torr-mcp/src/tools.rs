@@ -33,8 +33,12 @@ pub(crate) struct Tool {
 pub(crate) struct Line {
     /// The words behind the program's name.
     pub words: Vec<String>,
+    /// The text of the hurl file that the command reads.
+    pub hurl: Option<String>,
     /// Whether the command writes a result as JSON.
     pub has_result: bool,
+    /// Whether that is wanted with all that is long.
+    pub is_whole: bool,
     /// The longest that it may take.
     pub limit: Duration,
 }
@@ -46,7 +50,10 @@ pub(crate) const TOOLS: &[Tool] = &[
         arguments: &["hurl"],
         required: 1,
         sends: false,
-        line: |_, _| Ok(Line { words: vec!["check".into(), HURL.into()], has_result: false, limit: GRACE }),
+        line: |given, _| {
+            let hurl = given.text("hurl").map(str::to_owned);
+            Ok(Line { hurl, ..Line::new(vec!["check".into(), HURL.into()]) })
+        },
     },
     Tool {
         name: "once",
@@ -120,6 +127,10 @@ impl Tool {
 }
 
 impl Line {
+    fn new(words: Vec<String>) -> Self {
+        Self { words, hurl: None, has_result: false, is_whole: false, limit: GRACE }
+    }
+
     /// Adds a flag that has a value, if there is one.
     fn with(mut self, flag: &str, value: &Option<impl ToString>) -> Self {
         // Both are one word, so that no value is taken for a flag. Short flags take theirs without a sign.
@@ -153,7 +164,7 @@ fn requests(command: &[&str], urls: &[&str], given: &Given<'_>, bounds: &Bounds)
         }
         words.push(format!("--header={field}"));
     }
-    let line = Line { words, has_result: false, limit: GRACE };
+    let line = Line { is_whole: given.is_set("whole"), ..Line::new(words) };
     let line = line.with("--request", &given.text("method")).with("--data-raw", &given.text("body"));
     let line = line.with_flag("--insecure", given.is_set("insecure"));
     let version = given.text("http");

@@ -56,13 +56,16 @@ impl Compared<'_, '_> {
     fn by_version(&self, version: HttpVersion) -> Option<ComparisonFact> {
         let from = self.at(Secured::Resumed, true)?;
         let to = self.transports.iter().position(|transport| transport.version == version)?;
-        let is_fair = !self.rows[from].mostly_fails() && !self.rows[to].mostly_fails();
-        is_fair.then(|| ComparisonFact::Version { version, ratio: self.turns.ratio(self.runner, from, to) })
+        self.fair(from, to).map(|ratio| ComparisonFact::Version { version, ratio })
     }
 
     /// Returns the second's throughput as a ratio to the first's.
     fn ratio(&self, from: (Secured, bool), to: (Secured, bool)) -> Option<Ratio> {
-        let (from, to) = (self.at(from.0, from.1)?, self.at(to.0, to.1)?);
+        self.fair(self.at(from.0, from.1)?, self.at(to.0, to.1)?)
+    }
+
+    /// Returns the throughput of the row at `to` as a ratio to that at `from`, unless most requests of one of them fail.
+    fn fair(&self, from: usize, to: usize) -> Option<Ratio> {
         let is_fair = !self.rows[from].mostly_fails() && !self.rows[to].mostly_fails();
         is_fair.then(|| self.turns.ratio(self.runner, from, to))
     }

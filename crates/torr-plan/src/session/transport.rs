@@ -84,7 +84,7 @@ fn apply(
     is_http1: bool,
 ) -> Result<(), String> {
     let is_true = value == "true";
-    let has_http2 = transport.http2.http2 || transport.http2.http2_prior_knowledge;
+    let has_http2 = transport.http2.is_on();
     let path = || Some(PathBuf::from(value));
     match name {
         "insecure" => transport.tls.insecure |= is_true && flags.tls.cacert.is_none(),

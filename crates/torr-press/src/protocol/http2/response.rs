@@ -6,6 +6,7 @@ use super::{Http2, WINDOW};
 use crate::failures;
 use crate::protocol::message::Message;
 use crate::protocol::{ProtocolEvent, ReceivedResponse};
+use crate::response::events::EventWatch;
 use crate::response::failed::ParsedResponse;
 use crate::response::grpc::GrpcFields;
 use crate::response::inspect::Inspect;
@@ -89,7 +90,9 @@ impl Http2<'_> {
                     && message.is_event_stream
                     && !demands_streams
                 {
-                    stream.watch(plan, status, &fields);
+                    let fields: Vec<_> = fields.iter().map(|(name, value)| Header { name, value }).collect();
+                    let hands_events = stream.kept.as_ref().is_some_and(|kept| kept.hands_events);
+                    stream.events = EventWatch::found(plan, hands_events, status, &fields);
                 }
                 if let Some(kept) = &mut stream.kept {
                     let fields = fields.iter().filter(|(name, _)| !name.starts_with(':'));

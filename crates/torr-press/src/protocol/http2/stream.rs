@@ -1,7 +1,7 @@
 //! The open streams of one connection: one for each request.
 
 use crate::request::SentContent;
-use crate::response::events::{EventPlan, EventWatch};
+use crate::response::events::EventWatch;
 use crate::response::failed::ParsedResponse;
 use crate::response::grpc::GrpcResponse;
 use crate::response::inspect::Inspector;
@@ -9,7 +9,6 @@ use crate::response::kept::KeptResponse;
 use std::collections::VecDeque;
 use std::num::NonZero;
 use torr_net::Nanos;
-use torr_wire::Header;
 
 /// The state of a request and its response.
 #[derive(Debug)]
@@ -43,18 +42,6 @@ pub struct Stream<'p> {
     pub is_event_stream: bool,
     /// The watch over its events, where responses are streams.
     pub events: Option<Box<EventWatch<'p>>>,
-}
-
-impl<'p> Stream<'p> {
-    /// Watches over the events of a response that says that it is an event stream, if its header section agrees.
-    #[cold]
-    pub fn watch(&mut self, plan: &'p EventPlan, status: u16, fields: &[(String, Vec<u8>)]) {
-        let fields: Vec<_> = fields.iter().map(|(name, value)| Header { name, value }).collect();
-        let hands_events = self.kept.as_ref().is_some_and(|kept| kept.hands_events);
-        let mut events = Box::new(if hands_events { EventWatch::with_data(plan) } else { EventWatch::new(plan) });
-        events.see_head(status, &fields);
-        self.events = Some(events).filter(|events| events.is_stream());
-    }
 }
 
 /// The open streams of a connection, the oldest first.

@@ -7,7 +7,7 @@ use super::{Http3, error};
 use crate::failures;
 use crate::protocol::message::Message;
 use crate::protocol::{ProtocolEvent, ReceivedResponse};
-use crate::response::events::EventPlan;
+use crate::response::events::{EventPlan, EventWatch};
 use crate::response::failed::ParsedResponse;
 use crate::response::inspect::Inspect;
 use crate::response::kept::KeptResponse;
@@ -235,7 +235,10 @@ impl<'p> Stream<'p> {
             inspector.see_head(status, &headers);
         }
         match event_plan {
-            Some(plan) if self.is_event_stream && !plan.demands_streams => self.watch(plan, status, &headers),
+            Some(plan) if self.is_event_stream && !plan.demands_streams => {
+                let hands_events = self.kept.as_ref().is_some_and(|kept| kept.hands_events);
+                self.events = EventWatch::found(plan, hands_events, status, &headers);
+            }
             _ => {
                 if let Some(events) = &mut self.events {
                     events.see_head(status, &headers);

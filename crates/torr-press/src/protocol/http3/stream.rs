@@ -1,7 +1,7 @@
 //! The open streams of one connection: one for each request.
 
 use crate::request::SentContent;
-use crate::response::events::{EventPlan, EventWatch};
+use crate::response::events::EventWatch;
 use crate::response::failed::ParsedResponse;
 use crate::response::inspect::Inspector;
 use crate::response::kept::KeptResponse;
@@ -10,7 +10,6 @@ use std::collections::VecDeque;
 use std::num::NonZero;
 use torr_net::Nanos;
 use torr_net::quic::{QuicChannel, StreamId};
-use torr_wire::Header;
 use torr_wire::http3::MessageStream;
 
 /// The state of a request and its response.
@@ -51,7 +50,7 @@ pub struct Upload {
     pub content: SentContent,
 }
 
-impl<'p> Stream<'p> {
+impl Stream<'_> {
     pub fn new(id: StreamId, key: u32, is_head: bool) -> Self {
         Self {
             id,
@@ -69,15 +68,6 @@ impl<'p> Stream<'p> {
             is_event_stream: false,
             events: None,
         }
-    }
-
-    /// Watches over the events of a response that says that it is an event stream, if its field section agrees.
-    #[cold]
-    pub fn watch(&mut self, plan: &'p EventPlan, status: u16, fields: &[Header<'_>]) {
-        let hands_events = self.kept.as_ref().is_some_and(|kept| kept.hands_events);
-        let mut events = Box::new(if hands_events { EventWatch::with_data(plan) } else { EventWatch::new(plan) });
-        events.see_head(status, fields);
-        self.events = Some(events).filter(|events| events.is_stream());
     }
 }
 

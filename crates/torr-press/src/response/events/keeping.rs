@@ -54,10 +54,8 @@ impl<'p> StreamKeeper<'p> {
     #[cold]
     fn begin(&mut self, status: u16, fields: &[Header<'_>]) {
         let kept = self.keeper.response();
-        let watch = if kept.hands_events { EventWatch::with_data(self.plan) } else { EventWatch::new(self.plan) };
-        let watch = self.watch.insert(Box::new(watch));
-        watch.see_head(status, fields);
-        self.is_stream = watch.is_stream();
+        self.watch = EventWatch::found(self.plan, kept.hands_events, status, fields);
+        self.is_stream = self.watch.is_some();
         kept.is_stream = self.is_stream;
     }
 }

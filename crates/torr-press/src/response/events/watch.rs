@@ -73,6 +73,15 @@ impl<'p> EventWatch<'p> {
         Self::reading(plan, true)
     }
 
+    /// Returns a watch over the events of a response that says that it is an event stream, if its header section agrees. `hands_events`
+    /// tells whether events are handed over with their data.
+    #[cold]
+    pub fn found(plan: &'p EventPlan, hands_events: bool, status: u16, fields: &[Header<'_>]) -> Option<Box<Self>> {
+        let mut events = Box::new(if hands_events { Self::with_data(plan) } else { Self::new(plan) });
+        events.see_head(status, fields);
+        Some(events).filter(|events| events.is_stream())
+    }
+
     fn reading(plan: &'p EventPlan, wants_data: bool) -> Self {
         let reader = if wants_data { EventReader::with_data() } else { EventReader::counting() };
         let tokens = plan.tokens.as_ref().map(|rule| Box::new(TokenWatch::new(rule)));
