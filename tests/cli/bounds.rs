@@ -53,6 +53,7 @@ const FLAGS: &[(&[&str], &str, Kind)] = &[
     (&[URL], "--rate", Kind::Rate),
     (&[URL], "--max-rate", Kind::Rate),
     (&[URL, "-r", "10"], "--coalesce", Kind::Window),
+    (&[URL, "-r", "10"], "--patience", Kind::Duration),
     (&[URL], "--timeout", Kind::Duration),
     (&[URL], "--warmup", Kind::Duration),
     (&[URL], "--think", Kind::Duration),

@@ -52,7 +52,7 @@ fn a_plan_is_the_command_line_that_it_was_made_of() {
         &[url, "--stages", "10s:200c,30s:200c,5s:0c", "--requests-per-connection", "20"],
         &[url, "--pipeline", "16", "--max-rate", "0.5", "--live"],
         &[url, "-r", "1k", "--coalesce", "0", "--timestamps", "user", "--quick-ack"],
-        &[url, "-r", "1k", "--coalesce", "300us", "--timestamps", "kernel"],
+        &[url, "-r", "1k", "--coalesce", "300us", "--timestamps", "kernel", "--patience", "2s"],
         &[url, "--script", "a.lua"],
         &[url, "x", "y z", "--script", "a.lua"],
         &[url, "--no-keepalive", "-I", "-L"],

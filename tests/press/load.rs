@@ -1,8 +1,8 @@
 //! How hard and how: pipelining, ramps of connections, warm-up, thinking, and how many requests a connection carries.
 
 use serde_json::Value;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, Mutex};
 use std::time::{Duration, Instant};
 use torr_test_support::program::{torr, torr_json};
 use torr_test_support::result::{adds_up, count};
@@ -310,6 +310,61 @@ fn a_warm_up_whose_requests_are_no_whole_number_is_followed_by_the_run() {
 }
 
 #[test]
+fn a_request_that_found_no_connection_in_time_is_not_sent_and_counts_as_an_error() {
+    let [begun, free] = [(); 2].map(|()| Barrier::new(2)).map(Arc::new);
+    let until = (Arc::clone(&begun), Arc::clone(&free));
+    // The first request of the only connection waits until the others have waited for too long.
+    let server = Script::start(move |client| {
+        for number in 0.. {
+            if client.request().is_none() {
+                return;
+            }
+            if number == 0 {
+                until.0.wait();
+                until.1.wait();
+            }
+            client.send(OK);
+        }
+    });
+    let url = server.url();
+    let args = ["-r", "100", "-c", "1", "-t", "1", "-d", "3s", "--patience", "200ms", &url];
+    let result = std::thread::scope(|scope| {
+        let run = scope.spawn(|| torr_json(&args));
+        begun.wait();
+        std::thread::sleep(Duration::from_secs(1));
+        free.wait();
+        run.join().expect("the run has a result")
+    });
+    adds_up(&result);
+    let abandoned = count(&result, "/errors/abandoned");
+    assert_eq!(result["plan"]["patience_s"], 0.2, "{result}");
+    // Of the second at 100/s, the requests of the last 200 ms are sent all the same.
+    assert!(abandoned >= 70, "{result}");
+    assert_eq!(count(&result, "/asked"), 300, "what is not sent was due all the same: {result}");
+    let sent = 300 - abandoned;
+    assert!((sent - count(&result, "/unfinished")..=sent).contains(&(server.requests() as u64)), "{result}");
+    assert_eq!(result["causes"][0]["what"], "no connection was available within 200 ms", "{result}");
+    assert_eq!(result["error_times"][0]["kind"], "abandoned", "{result}");
+    let said = result["verdict"].to_string();
+    assert!(said.contains("were not sent") && !said.contains("too many"), "{said}");
+}
+
+#[test]
+fn sessions_whose_users_are_busy_for_too_long_never_begin() {
+    let server = Serve::start(&["--workers", "1"]);
+    let folder = tempfile::tempdir().expect("there is room");
+    let file = folder.path().join("one.hurl");
+    std::fs::write(&file, format!("GET {}/\n[Options]\ndelay: 400ms\nHTTP 200\n", server.url(""))).unwrap();
+    let file = file.to_str().expect("the path is text");
+    let result = torr_json(&["-r", "100", "-c", "2", "-t", "1", "-d", "2s", "--patience", "100ms", file]);
+    adds_up(&result);
+    let (abandoned, failed) = (count(&result, "/errors/abandoned"), count(&result, "/sessions/failed"));
+    assert!(abandoned == failed && abandoned >= 100, "{result}");
+    assert_eq!(count(&result, "/sessions/started"), 200, "{result}");
+    assert!(result["verdict"].to_string().contains("the rate was not kept"), "{result}");
+}
+
+#[test]
 fn mistakes_in_a_load_are_one_line() {
     for (args, word) in [
         (&["--pipeline", "0"][..], "--pipeline"),
@@ -324,6 +379,8 @@ fn mistakes_in_a_load_are_one_line() {
         (&["--max-connections", "10"], "--rate"),
         (&["--max-connections", "10", "-c", "5", "-r", "1"], "-c"),
         (&["--max-rate", "0"], "--max-rate"),
+        (&["--patience", "1s"], "--rate"),
+        (&["--patience", "1s", "--stages", "1s:10c"], "--patience"),
         (&["--max-rate", "10", "-r", "10"], "--max-rate"),
         (&["--max-rate", "10", "--stages", "1s:10"], "--max-rate"),
         (&["--warmup", "soon"], "duration"),

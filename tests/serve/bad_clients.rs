@@ -39,7 +39,7 @@ fn others_are_served(server: &Serve) -> f64 {
     let result = torr_json(&["-n", "2000", "-c", "8", "-t", "1", "--timeout", "60s", &server.url("/")]);
     assert_eq!(
         result["errors"],
-        serde_json::json!({"connect": 0, "tls": 0, "timeout": 0, "read": 0, "write": 0, "protocol": 0, "status": 0, "ports": 0, "redirect": 0}),
+        serde_json::json!({"connect": 0, "tls": 0, "timeout": 0, "read": 0, "write": 0, "protocol": 0, "status": 0, "ports": 0, "redirect": 0, "abandoned": 0}),
         "{result}"
     );
     result["rps"].as_f64().expect("it is a number")

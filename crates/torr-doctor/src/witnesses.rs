@@ -42,10 +42,11 @@ pub fn refuses_late(seen: &Observation, alone: &Observation) -> bool {
     times.is_some_and(|(answered, alone)| answered.min_us as f64 > REFUSED_LATE * alone.median_us)
 }
 
-/// Returns the share of the sessions that ended early, 0 to 1. `None` in a run without sessions.
+/// Returns the share of the sessions that ended early, 0 to 1. `None` in a run without sessions. Those that never began tell of a
+/// rate that was not kept.
 pub fn failed_sessions(run: &RunResult) -> Option<f64> {
     let sessions = run.sessions.as_ref()?;
-    Some(sessions.failed as f64 / sessions.started.max(1) as f64)
+    Some(sessions.failed.saturating_sub(run.errors.abandoned) as f64 / sessions.started.max(1) as f64)
 }
 
 /// Returns the finding that too many sessions ended early, if so, with the entries at which most of them did.
@@ -68,6 +69,11 @@ pub fn sessions_that_failed(run: &RunResult, confidence: Confidence) -> Option<F
     )
 }
 
+/// Returns the number of requests that were sent and failed. Those that were not sent in time tell of a rate that was not kept.
+pub fn failed(run: &RunResult) -> u64 {
+    run.errors.total().saturating_sub(run.errors.abandoned)
+}
+
 /// Returns the failures of a run: the most frequent causes, and all statuses of failed responses.
 pub fn failures(run: &RunResult) -> Vec<Fact> {
     let causes = run.causes.iter().take(3).map(|cause| Fact::Cause {
@@ -86,7 +92,7 @@ pub fn failures(run: &RunResult) -> Vec<Fact> {
 
 /// Returns the remedy for the failures of a run, if most of them have one cause.
 pub fn remedy(run: &RunResult) -> Option<Advice> {
-    let failed = run.errors.total();
+    let failed = self::failed(run);
     match run.connections.idle_closes {
         _ if run.errors.status == failed => Some(Advice::LookAtResponse),
         _ if run.errors.redirect == failed => Some(Advice::FollowRedirects),

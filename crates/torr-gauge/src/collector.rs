@@ -391,6 +391,7 @@ impl Collector {
                 status: total.status_errors(),
                 ports: of(FailureKind::Ports),
                 redirect: of(FailureKind::Redirect),
+                abandoned: of(FailureKind::Abandoned),
             },
             causes: causes(&total.failures),
             error_times: total.error_times.spans(),

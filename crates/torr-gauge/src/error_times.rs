@@ -31,7 +31,12 @@ struct Span {
 impl ErrorTimes {
     /// Records an error at a time in nanoseconds since the measurement began.
     pub fn record(&mut self, class: ErrorClass, at: u64) {
-        self.merge(class, Span { first: at, last: at, count: 1 });
+        self.record_many(class, at, 1);
+    }
+
+    /// Records so many errors of a class at a time in nanoseconds since the measurement began.
+    pub fn record_many(&mut self, class: ErrorClass, at: u64, count: u64) {
+        self.merge(class, Span { first: at, last: at, count });
     }
 
     /// Adds the errors of another table.

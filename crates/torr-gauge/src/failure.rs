@@ -26,11 +26,13 @@ pub enum FailureKind {
     Ports,
     /// The response was complete, and a redirect that should have been followed and was not.
     Redirect,
+    /// The request was due in an open loop, and not sent: no connection was available for it within the plan's patience.
+    Abandoned,
 }
 
 impl FailureKind {
     /// All kinds in the order of the result's fields.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Connect,
         Self::Tls,
         Self::Timeout,
@@ -40,6 +42,7 @@ impl FailureKind {
         Self::Status,
         Self::Ports,
         Self::Redirect,
+        Self::Abandoned,
     ];
 
     /// Returns the name in results.
@@ -54,6 +57,7 @@ impl FailureKind {
             Self::Status => "status",
             Self::Ports => "ports",
             Self::Redirect => "redirect",
+            Self::Abandoned => "abandoned",
         }
     }
 }

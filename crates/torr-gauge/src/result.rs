@@ -248,6 +248,9 @@ pub struct PlanSummary {
     /// The length in seconds of the windows within which requests leave together, in open loop with constant arrivals.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub coalesce_s: Option<f64>,
+    /// The time in seconds after which a request that no connection was available for is not sent, in open loop.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub patience_s: Option<f64>,
     /// Whether connections are used again.
     pub keep_alive: bool,
     /// The protocol: `http/1.1`, `h2`, or `grpc`.
@@ -420,6 +423,9 @@ pub struct Errors {
     /// [`FailureKind::Redirect`], whose responses are complete and so counted by `requests` too.
     #[serde(default)]
     pub redirect: u64,
+    /// [`FailureKind::Abandoned`], whose requests were not sent.
+    #[serde(default)]
+    pub abandoned: u64,
 }
 
 impl Errors {
@@ -435,6 +441,7 @@ impl Errors {
             FailureKind::Status => self.status,
             FailureKind::Ports => self.ports,
             FailureKind::Redirect => self.redirect,
+            FailureKind::Abandoned => self.abandoned,
         }
     }
 

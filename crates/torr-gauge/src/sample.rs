@@ -311,7 +311,8 @@ impl Failures {
         self.count_many(failure, 1);
     }
 
-    fn count_many(&mut self, failure: Failure, n: u64) {
+    /// Counts requests that have failed in the same way.
+    pub fn count_many(&mut self, failure: Failure, n: u64) {
         *self.kinds.entry(failure.kind).or_default() += n;
         if self.causes.len() < MAX_DISTINCT || self.causes.contains_key(&failure) {
             *self.causes.entry(failure).or_default() += n;

@@ -71,7 +71,7 @@ fn samples(run: &RunResult) -> Option<Finding> {
     // Of streams there may be few, with many events.
     let (times, count) = match &run.streams {
         Some(streams) => (streams.gap_us.as_ref(), streams.events.saturating_sub(streams.begun)),
-        None => (run.latency_us.as_ref(), run.requests + run.unfinished + run.errors.timeout),
+        None => (run.latency_us.as_ref(), run.requests + run.unfinished + run.errors.timeout + run.errors.abandoned),
     };
     let (s, is_of_events) = (times?, run.streams.is_some());
     let all = [

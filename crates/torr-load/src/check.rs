@@ -160,6 +160,7 @@ fn connections(load: &Load, _: Work) -> Option<Mistake> {
         ("connections", pace.connections.is_some()),
         ("max-connections", pace.max_connections.is_some()),
         ("coalesce", pace.coalesce.is_some()),
+        ("patience", pace.patience.is_some()),
         ("arrivals", is_poisson),
     ];
     let (name, _) = given.iter().find(|(_, is_given)| *is_given).filter(|_| pace.has_stages_of_connections())?;

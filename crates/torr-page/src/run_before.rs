@@ -4,13 +4,14 @@ use crate::fields::{field, number, text};
 use serde_json::Value;
 
 /// The parts of a plan that say what load it is, and not how long it is or what it ran on.
-const LOAD: [&str; 12] = [
+const LOAD: [&str; 13] = [
     "connections",
     "rate",
     "max_rate",
     "think_s",
     "arrivals",
     "coalesce_s",
+    "patience_s",
     "keep_alive",
     "protocol",
     "method",

@@ -40,6 +40,7 @@ pub fn with_load(load: &Load, base: Plan) -> Result<Plan, PlanError> {
         requests_per_connection: pace.requests_per_connection.as_deref().copied(),
         timeout: pace.timeout(),
         coalesce: pace.coalesce.as_deref().copied().unwrap_or(base.coalesce),
+        patience: pace.patience.as_deref().copied(),
         timestamps: pace.timestamps.as_deref().copied().unwrap_or(base.timestamps),
         quick_ack: pace.quick_ack,
         ..base

@@ -4,6 +4,7 @@
 //! next requests are sent. So the code and data of each step stay in the CPU's caches, which gains more than anything else
 //! that user space can do. An event is good for one receive; a connection with more to receive gets another turn.
 
+mod abandon;
 mod batch;
 mod close;
 mod connect;
@@ -370,6 +371,11 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
             }
             let scheduled = match self.pacer.next(now) {
                 Due::Immediately => None,
+                Due::At(due) if self.is_abandoned(due, now) => {
+                    self.abandon(due, 1, now);
+                    self.abandon_late(now);
+                    continue;
+                }
                 Due::At(due) if due <= now => Some(due),
                 later => {
                     if self.slots.pause(later) {

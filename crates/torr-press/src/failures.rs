@@ -233,6 +233,12 @@ pub(crate) fn closed_without_frame() -> Failure {
     Failure::new(FailureKind::Read, FailureSide::Server, what)
 }
 
+/// Returns the failure of a request that no connection was available for, from its due time until the plan's patience ended.
+pub(crate) fn abandoned_after(patience: Duration) -> Failure {
+    let what = format!("no connection was available within {}", seconds(patience.as_secs_f64()));
+    Failure::new(FailureKind::Abandoned, FailureSide::Server, what)
+}
+
 pub(crate) fn no_response_within(timeout: Duration) -> Failure {
     let what = format!("no complete response within {}", seconds(timeout.as_secs_f64()));
     Failure::new(FailureKind::Timeout, FailureSide::Server, what)

@@ -80,6 +80,9 @@ pub struct Plan {
     /// Requests of an open loop with constant arrivals that are due within a window of this length leave together, at its
     /// end, from which their response times count: a wake-up for each of them would cost more CPU than the requests.
     pub coalesce: Duration,
+    /// The longest wait for a connection of a request that is due in an open loop: one that has waited longer is not sent, and has
+    /// failed.
+    pub patience: Option<Duration>,
     /// The clock of a response's arrival.
     pub timestamps: Timestamps,
     /// Whether to sample the server's processes, where they are on this machine.
@@ -169,6 +172,7 @@ impl Plan {
             interval: Duration::from_secs(1),
             quick_ack: false,
             coalesce: COALESCE,
+            patience: None,
             timestamps: Timestamps::Auto,
             watch_server: true,
             detailed: false,

@@ -11,8 +11,10 @@ pub fn count(result: &Value, pointer: &str) -> u64 {
 pub fn adds_up(result: &Value) {
     let n = |value: &Value| value.as_u64().unwrap_or_else(|| panic!("no number: {result}"));
     let errors = &result["errors"];
-    let failed: u64 =
-        ["connect", "tls", "timeout", "read", "write", "protocol", "ports"].iter().map(|kind| n(&errors[kind])).sum();
+    let failed: u64 = ["connect", "tls", "timeout", "read", "write", "protocol", "ports", "abandoned"]
+        .iter()
+        .map(|kind| n(&errors[kind]))
+        .sum();
     assert_eq!(n(&result["asked"]), n(&result["requests"]) + failed + n(&result["unfinished"]), "{result}");
     let causes: u64 = result["causes"].as_array().into_iter().flatten().map(|cause| count(cause, "/count")).sum();
     // Of a redirect that was not followed there is a response, and a cause.

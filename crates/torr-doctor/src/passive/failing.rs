@@ -66,7 +66,7 @@ pub fn slow_connections(run: &RunResult) -> Option<Finding> {
 }
 
 pub fn errors(run: &RunResult) -> Option<Finding> {
-    let failed = run.errors.total();
+    let failed = witnesses::failed(run);
     if !run.has_responses() && failed == 0 && run.unfinished > 0 {
         return Some(
             likely(Factor::Errors, Headline::NoResponses)

@@ -125,6 +125,16 @@ pub fn shortfall(run: &RunResult) -> Option<Fact> {
         return Some(Fact::RateLostWithAgent { agent: agent.name.clone() });
     }
     let missed = |unit, due: u64, open: u64| Fact::RateMissed { unit, due, share: open as f64 / due.max(1) as f64 };
+    if is_abandoned(run)
+        && let Some(patience_s) = run.plan.patience_s
+    {
+        let (unit, due) = match &run.sessions {
+            Some(sessions) => (Unit::Session, sessions.started),
+            None => (Unit::Request, run.started),
+        };
+        let share = run.errors.abandoned as f64 / due.max(1) as f64;
+        return Some(Fact::RateAbandoned { unit, due, share, patience_s });
+    }
     if let Some(sessions) = &run.sessions {
         let (due, open) = (sessions.started, sessions.unfinished);
         return (open > 0).then(|| missed(Unit::Session, due, open));
@@ -161,7 +171,13 @@ fn last_due_s(run: &RunResult) -> Option<f64> {
 }
 
 fn fails(run: &RunResult) -> bool {
-    !run.has_responses() || run.errors.total() as f64 > MANY_FAILED * run.started as f64
+    !run.has_responses() || witnesses::failed(run) as f64 > MANY_FAILED * run.started as f64
+}
+
+/// Whether too many requests were not sent, since users had waited too long: the service was too slow for the rate, as it is where
+/// they wait to the end.
+fn is_abandoned(run: &RunResult) -> bool {
+    run.errors.abandoned as f64 > MANY_FAILED * run.started as f64
 }
 
 /// The count of what a rate is about, its times, and the part that was unfinished when the run ended: sessions, whose rate a run
@@ -181,6 +197,9 @@ pub(super) fn kept_schedule(run: &RunResult) -> bool {
     else {
         return false;
     };
+    if is_abandoned(run) {
+        return false;
+    }
     if run.fleet.iter().flat_map(|fleet| fleet.ended_early().chain(fleet.lost())).next().is_some() {
         return false;
     }

@@ -84,6 +84,12 @@ impl SessionCounts {
         self.unfinished += count;
     }
 
+    /// Counts sessions that were due, and failed since no user was available for them in time.
+    pub fn abandon(&mut self, count: u64) {
+        self.started += count;
+        self.failed += count;
+    }
+
     /// Returns the number of sessions that ended since the previous call, for the sample of an interval.
     pub fn take_ended(&mut self) -> SessionsEnded {
         let all = SessionsEnded { finished: self.finished, failed: self.failed };

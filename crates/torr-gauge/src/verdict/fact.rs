@@ -98,6 +98,7 @@ pub enum Fact {
     RateLostWithAgent { agent: String },
     RateMissed { unit: Unit, due: u64, share: f64 },
     RateLate { due: u64, last_due_s: f64, ended_s: f64 },
+    RateAbandoned { unit: Unit, due: u64, share: f64, patience_s: f64 },
     Pauses { mean_s: f64 },
     Utilisation { connections: usize, rps: f64, share: f64 },
     ThroughputAtMost { rps: f64 },
@@ -258,6 +259,12 @@ impl Fact {
 
     /// Returns whether the fact is that a scheduled rate was not kept.
     pub fn is_missed_rate(&self) -> bool {
-        matches!(self, Self::RateLostWithAgent { .. } | Self::RateMissed { .. } | Self::RateLate { .. })
+        matches!(
+            self,
+            Self::RateLostWithAgent { .. }
+                | Self::RateMissed { .. }
+                | Self::RateLate { .. }
+                | Self::RateAbandoned { .. }
+        )
     }
 }

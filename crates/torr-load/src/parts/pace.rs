@@ -23,6 +23,7 @@ pub struct PacePart {
     pub max_rate: Option<Parsed<f64>>,
     pub arrivals: Option<Parsed<Arrivals>>,
     pub coalesce: Option<Parsed<Duration>>,
+    pub patience: Option<Parsed<Duration>>,
     pub timestamps: Option<Parsed<Timestamps>>,
     pub quick_ack: bool,
     pub timeout: Option<Parsed<Duration>>,

@@ -54,6 +54,12 @@ pub const ROWS: &[Setting] = &[
              sends each at its own time [default: 150us, or 0 for poisson]",
         )
         .needs(&[OPEN]),
+    setting(Part::Pace, "patience", Kind::Number("DURATION"), parsed!(pace.patience, duration))
+        .help(
+            "Do not send a request of an open loop that no connection was available for within this time of its due time: \
+             count it as an error, as a user who has left",
+        )
+        .needs(&[OPEN]),
     setting(
         Part::Pace,
         "timestamps",

@@ -6,7 +6,7 @@ use serde_json::Value;
 use torr_report::human::{count, micros, percent, plural, rate};
 
 /// The kinds of errors without a complete response.
-const KINDS: [&str; 7] = ["connect", "tls", "timeout", "read", "write", "protocol", "ports"];
+const KINDS: [&str; 8] = ["connect", "tls", "timeout", "read", "write", "protocol", "ports", "abandoned"];
 
 /// The kinds of errors whose responses are complete.
 const OF_RESPONSES: [&str; 2] = ["status", "redirect"];

@@ -34,6 +34,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
                 self.recorder.unfinished(&request, now);
             }
         }
+        self.abandon_late(now);
         // Requests that were due but never had a slot have waited for a response as well.
         while let Some((due, count)) = self.pacer.take_overdue(now) {
             self.recorder.never_begun(due, count, now);

@@ -355,13 +355,31 @@ impl Recorder {
 
     /// Records requests that were due at about the same time, and never had a slot until the end of the run.
     pub fn never_begun(&mut self, due: Nanos, count: u64, now: Nanos) {
+        let request = self.without_slot(due, count, now);
+        self.sample_of(&request).unfinished += count;
+    }
+
+    /// Records requests that were due at about the same time, and failed since no slot was available for them in time.
+    #[cold]
+    pub fn abandoned(&mut self, due: Nanos, count: u64, failure: Failure, now: Nanos) {
+        let request = self.without_slot(due, count, now);
+        if self.is_carried(&request) {
+            self.sample.carried.failed += count;
+        }
+        let at = now.saturating_sub(self.warm_until);
+        let sample = self.sample_of(&request);
+        sample.error_times.record_many(ErrorClass::Kind(failure.kind), at, count);
+        sample.failures.count_many(failure, count);
+    }
+
+    /// Records the age of requests that were due at about the same time, and have no slot. Returns one of them.
+    fn without_slot(&mut self, due: Nanos, count: u64, now: Nanos) -> InFlightRequest {
         let in_warmup = due < self.warm_until;
         self.begun += if in_warmup { 0 } else { count };
         let request =
             InFlightRequest { due, key: 0, clock_pending: false, in_warmup, is_head: false, is_streaming: false };
-        let sample = self.sample_of(&request);
-        sample.unfinished += count;
-        sample.unanswered.record_many(Latency::rounded(now.saturating_sub(due)), count);
+        self.sample_of(&request).unanswered.record_many(Latency::rounded(now.saturating_sub(due)), count);
+        request
     }
 
     /// Records a connection that is established.

@@ -292,6 +292,16 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         }
     }
 
+    /// Counts sessions that were due at about the same time, and failed since no user was available for them in time.
+    pub(super) fn count_abandoned_sessions(&mut self, due: Nanos, count: u64) {
+        let is_measured = due >= clock::nanos(self.plan.warmup);
+        if let Some(counts) =
+            self.sessions.as_mut().and_then(|sessions| sessions.counts.as_mut()).filter(|_| is_measured)
+        {
+            counts.abandon(count);
+        }
+    }
+
     /// Counts a request that the end of the run has cut off.
     pub(super) fn count_unfinished_request(&mut self, index: usize, request: &InFlightRequest, now: Nanos) {
         let user = self.user_of(index);

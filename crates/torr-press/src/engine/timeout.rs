@@ -20,6 +20,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         if now >= self.next_sweep {
             self.next_sweep = now + SWEEP;
             self.time_out_requests(now);
+            self.abandon_late(now);
             self.sockets.sample(&mut self.connections, 1, now, &mut self.recorder);
         }
     }

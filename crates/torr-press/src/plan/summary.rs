@@ -36,6 +36,7 @@ impl Plan {
                 Pace::Open(_, Arrivals::Constant) => Some(self.coalesce.as_secs_f64()).filter(|window| *window > 0.0),
                 _ => None,
             },
+            patience_s: self.patience.map(|patience| patience.as_secs_f64()),
             keep_alive: self.keep_alive,
             protocol: match () {
                 () if self.work.is_websocket() => "websocket".into(),

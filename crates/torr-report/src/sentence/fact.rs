@@ -128,6 +128,13 @@ pub fn fact(fact: &Fact) -> String {
             seconds(*last_due_s),
             seconds(*ended_s)
         ),
+        F::RateAbandoned { unit, due, share, patience_s } => format!(
+            "the rate was not kept: {} of {} that were due found no {} within {} (--patience), and were not sent",
+            percent(*share),
+            counted(*unit, *due),
+            if *unit == Unit::Request { "connection" } else { "user" },
+            seconds(*patience_s)
+        ),
         F::Pauses { mean_s } => {
             format!("each connection paused for {} between its requests (--think)", seconds(*mean_s))
         }

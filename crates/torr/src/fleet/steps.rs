@@ -195,6 +195,7 @@ fn set_pace(load: &mut Load, plan: &Plan) -> Result<(), String> {
             load.set("max-connections", &plan.connections.to_string())?;
             load.set("arrivals", if *arrivals == Arrivals::Poisson { "poisson" } else { "constant" })?;
             load.set("coalesce", &nanos(plan.coalesce))?;
+            plan.patience.map_or(Ok(()), |patience| load.set("patience", &nanos(patience)))?;
         }
         Pace::Fed(_) => return Err("the requests of a log stay on one machine".into()),
         Pace::Closed { max_rate, .. } => {
@@ -267,7 +268,13 @@ mod tests {
         let think = Some(ThinkTime { range: Duration::from_millis(1)..=Duration::from_millis(2) });
         let coalesce = Duration::from_micros(300);
         let open = Plan { pace, requests: Some(9), think, warmup: Duration::from_secs(1), coalesce, ..plan };
-        let open = Plan { keep_alive: false, quick_ack: true, timestamps: Timestamps::User, ..open };
+        let open = Plan {
+            patience: Some(Duration::from_millis(40)),
+            keep_alive: false,
+            quick_ack: true,
+            timestamps: Timestamps::User,
+            ..open
+        };
         let load = paced(&open);
         let again = torr_plan::url::with_load(&load, Plan { keep_alive: load.keep_alive(), ..self::plan() });
         let again = again.expect("a plan can be made of it");
@@ -275,6 +282,7 @@ mod tests {
         assert_eq!((again.duration, again.requests, again.warmup), (open.duration, open.requests, open.warmup));
         assert_eq!((again.coalesce, again.timestamps, again.timeout), (open.coalesce, open.timestamps, open.timeout));
         assert_eq!((again.think, again.keep_alive, again.quick_ack), (open.think, open.keep_alive, open.quick_ack));
+        assert_eq!(again.patience, open.patience);
     }
 
     #[test]

@@ -13,7 +13,7 @@ const HEIGHT: f64 = 90.0;
 /// The name of errors whose kind the series does not have: those of requests that began in the warm-up.
 const OTHER: &str = "other";
 /// The colour of each kind.
-const COLOURS: [(&str, &str); 9] = [
+const COLOURS: [(&str, &str); 10] = [
     ("status", "bad"),
     ("timeout", "e"),
     ("connect", "d"),
@@ -23,6 +23,7 @@ const COLOURS: [(&str, &str); 9] = [
     ("tls", "d"),
     ("ports", "f"),
     ("redirect", "c"),
+    ("abandoned", "d"),
 ];
 
 /// Returns the plot of errors; a line of text where there are none.

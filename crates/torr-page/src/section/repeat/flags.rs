@@ -49,6 +49,7 @@ pub fn of(run: &Value) -> Vec<String> {
         Some(other) => add("--arrivals", Some(other.to_owned())),
         None => {}
     }
+    add("--patience", time("plan.patience_s"));
     let depth = number(run, "plan.depth").filter(|depth| *depth > 1.0).map(|depth| depth.to_string());
     let is_http2 = text(run, "plan.protocol") == Some("h2");
     let is_http3 = text(run, "plan.protocol") == Some("h3");
