@@ -74,6 +74,48 @@ fn a_log_is_sent_again_and_compared() {
     }
 }
 
+/// Returns a record of GoReplay: its first line and a message.
+fn record(first: &str, message: &str) -> String {
+    format!("{first}\n{message}\n\u{1f435}\u{1f648}\u{1f649}\n")
+}
+
+#[test]
+fn a_recording_of_goreplay_is_sent_with_its_bodies() {
+    let (server, folder) = (server(), tempfile::tempdir().expect("there is room"));
+    let large = "x".repeat(200_000);
+    let post = |path: &str, content: &str| {
+        let fields = "Host: shop.example\r\nContent-Type: application/json\r\nAuthorization: Bearer s3cretvalue";
+        format!("POST {path} HTTP/1.1\r\n{fields}\r\nContent-Length: {}\r\n\r\n{content}", content.len())
+    };
+    let records = [
+        record("1 aa 1764410400000000000", &post("/orders", r#"{"a": 1}"#)),
+        record("2 aa 1764410400001000000 1000000", "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"),
+        record("1 ab 1764410400100000000", &post("/large", &large)),
+        record("1 ac 1764410400200000000", "GET /broken HTTP/1.1\r\nHost: shop.example\r\n\r\n"),
+        record("2 ac 1764410400201000000 1000000", "HTTP/1.1 500 x\r\nContent-Length: 0\r\n\r\n"),
+        record("1 ad soon", "GET /junk HTTP/1.1\r\n\r\n"),
+    ];
+    let path = folder.path().join("requests_0.gor");
+    std::fs::write(&path, records.concat()).expect("there is room");
+    let (path, target) = (path.to_str().expect("it is text"), server.url());
+    let flags = ["--methods", "GET,POST", "--host", "shop.example", "-c", "1", "--json", "-"];
+    let ended = torr(&[&["replay", path, "--target", &target][..], &flags].concat());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let texts = server.texts();
+    let [orders, other, broken] = &texts[..] else { panic!("{} requests", texts.len()) };
+    assert!(orders.ends_with("content-type: application/json\r\nContent-Length: 8\r\n\r\n{\"a\": 1}"), "{orders}");
+    assert!(other.ends_with(&format!("Content-Length: 200000\r\n\r\n{large}")), "{} bytes", other.len());
+    assert!(broken.starts_with("GET /broken HTTP/1.1\r\n") && broken.ends_with("\r\n\r\n"), "{broken}");
+    assert!(!texts.concat().contains("s3cretvalue"), "credentials stay in the recording");
+    let result: Value = serde_json::from_str(&ended.stdout).expect("it is JSON");
+    adds_up(&result);
+    let replay = &result["replay"];
+    assert_eq!(replay["formats"], serde_json::json!(["GoReplay"]));
+    assert_eq!((count(replay, "/lines"), count(replay, "/unreadable"), count(replay, "/compared")), (4, 1, 2));
+    assert_eq!((count(replay, "/changed"), count(&result, "/errors/status")), (1, 0), "201 is 200 now: {replay}");
+    assert!(!ended.stderr.contains("without bodies"), "{}", ended.stderr);
+}
+
 #[test]
 fn standard_input_a_range_and_methods_are_taken() {
     let (server, folder) = (server(), tempfile::tempdir().expect("there is room"));

@@ -12,6 +12,8 @@ pub enum Format {
     Caddy,
     /// JSON of Traefik.
     Traefik,
+    /// A recording of GoReplay, which has no lines.
+    GoReplay,
     /// Text with variables, by its name.
     Text(&'static str, Pattern),
 }
@@ -77,6 +79,7 @@ impl Format {
         match self {
             Self::Caddy => "Caddy",
             Self::Traefik => "Traefik",
+            Self::GoReplay => "GoReplay",
             Self::Text(name, _) => name,
         }
     }
@@ -86,6 +89,7 @@ impl Format {
         match self {
             Self::Caddy => json::caddy(text),
             Self::Traefik => json::traefik(text),
+            Self::GoReplay => None,
             Self::Text(_, pattern) => pattern.line(text),
         }
     }

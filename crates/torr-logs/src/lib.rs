@@ -6,6 +6,7 @@
 
 mod error;
 mod format;
+mod gor;
 mod json;
 mod lines;
 mod logged;

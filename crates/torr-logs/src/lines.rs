@@ -1,7 +1,8 @@
-//! The lines of one log: a file, compressed or not, or standard input.
+//! The lines of one log, or the requests of a recording: a file, compressed or not, or standard input.
 
 use crate::error::LogError;
 use crate::format::Format;
+use crate::gor::{self, Recording};
 use crate::logged::Line;
 use flate2::read::MultiGzDecoder;
 use std::collections::VecDeque;
@@ -22,13 +23,20 @@ pub(crate) enum LogLine {
     Unreadable(String),
 }
 
-/// The lines of one log.
+/// The lines of one log, or the requests of a recording.
 pub(crate) struct LogLines {
     name: String,
-    input: Box<dyn BufRead + Send>,
-    /// Lines that were read before the format was known.
-    sample: VecDeque<String>,
     format: Format,
+    source: Source,
+}
+
+enum Source {
+    Text {
+        input: Box<dyn BufRead + Send>,
+        /// Lines that were read before the format was known.
+        sample: VecDeque<String>,
+    },
+    Recording(Recording),
 }
 
 impl LogLines {
@@ -47,6 +55,9 @@ impl LogLines {
             true => Box::new(BufReader::with_capacity(64 * 1024, MultiGzDecoder::new(plain))),
             false => Box::new(plain),
         };
+        if format.is_none() && gor::is_recording(input.fill_buf().map_err(|error| failed(&error))?) {
+            return Ok(Self { name, format: Format::GoReplay, source: Source::Recording(Recording::new(input)) });
+        }
         let mut sample = VecDeque::new();
         while sample.len() < SAMPLE
             && let Some(line) = next_line(&mut input).map_err(|error| failed(&error))?
@@ -56,7 +67,7 @@ impl LogLines {
         let first = sample.front().ok_or_else(|| LogError::Empty(name.clone()))?;
         let recognised = format.cloned().or_else(|| Format::recognise(sample.iter().map(String::as_str)));
         let format = recognised.ok_or_else(|| LogError::Unknown { file: name.clone(), line: first.clone() })?;
-        Ok(Self { name, input, sample, format })
+        Ok(Self { name, format, source: Source::Text { input, sample } })
     }
 
     /// Returns the log's format.
@@ -66,14 +77,18 @@ impl LogLines {
 
     /// Returns the next line; `None` at the end.
     pub fn next(&mut self) -> Result<Option<LogLine>, LogError> {
-        let text = match self.sample.pop_front() {
-            Some(text) => Some(text),
-            None => next_line(&mut self.input).map_err(|error| LogError::Read(self.name.clone(), why(&error)))?,
+        let next = match &mut self.source {
+            Source::Recording(recording) => recording.next(),
+            Source::Text { input, sample } => {
+                let text = sample.pop_front().map_or_else(|| next_line(input), |text| Ok(Some(text)));
+                let line = |text: String| match self.format.line(&text) {
+                    Some(line) => LogLine::Line(Box::new(line)),
+                    None => LogLine::Unreadable(text),
+                };
+                text.map(|text| text.map(line))
+            }
         };
-        Ok(text.map(|text| match self.format.line(&text) {
-            Some(line) => LogLine::Line(Box::new(line)),
-            None => LogLine::Unreadable(text),
-        }))
+        next.map_err(|error| LogError::Read(self.name.clone(), why(&error)))
     }
 }
 

@@ -1,6 +1,7 @@
 //! A request as a log has it.
 
 use crate::time::Stamp;
+use bytes::Bytes;
 
 /// A request as a log has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct LoggedRequest {
     pub took: Option<u64>,
     /// The header fields of the request that the log has.
     pub fields: Vec<(String, String)>,
+    /// The body, of a recording; empty where the log has none.
+    pub body: Bytes,
 }
 
 /// The parts of a line, before its time is settled.
@@ -33,6 +36,7 @@ pub(crate) struct Line {
     pub status: Option<u16>,
     pub took: Option<u64>,
     pub fields: Vec<(String, String)>,
+    pub body: Bytes,
 }
 
 /// The length of the longest method that is taken for one.

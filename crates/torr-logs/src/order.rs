@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, BinaryHeap};
 const WINDOW: i64 = 10 * SECOND;
 /// The number of lines that are held at most.
 const MOST_HELD: usize = 100_000;
+/// The number of bytes of bodies that are held at most, beside those of one request.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
 /// The seconds for which lines of one second are gathered: workers write their lines in blocks.
 const GATHERED: i64 = 2;
 
@@ -49,6 +51,8 @@ pub(crate) struct Ordered {
     seconds: BTreeMap<i64, Vec<Line>>,
     gathered: usize,
     heap: BinaryHeap<Reverse<Held>>,
+    /// The bytes of the bodies in `heap`.
+    bytes: usize,
     number: u64,
     /// The latest time that a line was written at.
     newest: i64,
@@ -92,8 +96,9 @@ impl Ordered {
         let took = line.took.filter(|_| !line.is_start).and_then(|took| i64::try_from(took).ok()).unwrap_or(0);
         let at = written.saturating_sub(took);
         self.number += 1;
-        let Line { method, target, host, status, took, fields, .. } = line;
-        let request = LoggedRequest { at, method, target, host, status, took, fields };
+        let Line { method, target, host, status, took, fields, body, .. } = line;
+        self.bytes += body.len();
+        let request = LoggedRequest { at, method, target, host, status, took, fields, body };
         self.heap.push(Reverse(Held { at, number: self.number, request }));
     }
 
@@ -103,8 +108,10 @@ impl Ordered {
             self.spread_first();
         }
         let Reverse(first) = self.heap.peek()?;
-        let is_settled = is_end || first.at + WINDOW <= self.newest || self.heap.len() > MOST_HELD;
+        let is_full = self.heap.len() > MOST_HELD || self.bytes > MOST_BYTES;
+        let is_settled = is_end || first.at + WINDOW <= self.newest || is_full;
         let Reverse(mut held) = if is_settled { self.heap.pop()? } else { return None };
+        self.bytes -= held.request.body.len();
         // What left before cannot be preceded any more.
         if let Some(last) = self.last.filter(|last| held.at < *last) {
             self.late += 1;

@@ -9,6 +9,8 @@ use torr_press::{DueTimes, NextDue};
 
 /// The number of requests that are read ahead for a thread.
 const AHEAD: usize = 4096;
+/// The bytes of their bodies from which on no more are read ahead.
+const BYTES_AHEAD: usize = 16 * 1024 * 1024;
 /// How long the reading thread waits before it looks whether the run has ended.
 const POLL: Duration = Duration::from_millis(50);
 
@@ -30,6 +32,8 @@ struct ThreadQueue {
 struct State {
     /// Requests with the times at which they are due, in nanoseconds of the run's clock.
     waiting: VecDeque<(u64, LoggedRequest)>,
+    /// The bytes of their bodies.
+    bytes: usize,
     /// The request that the thread begins next.
     taken: Option<LoggedRequest>,
     has_ended: bool,
@@ -50,12 +54,13 @@ impl Queues {
     pub fn put(&self, thread: u64, due: u64, request: LoggedRequest) -> bool {
         let queue = &self.threads[(thread % self.threads.len() as u64) as usize];
         let mut state = lock(queue);
-        while state.waiting.len() >= AHEAD {
+        while state.waiting.len() >= AHEAD || state.bytes >= BYTES_AHEAD {
             if self.is_stopped.load(Ordering::Relaxed) {
                 return false;
             }
             state = queue.room.wait_timeout(state, POLL).unwrap_or_else(PoisonError::into_inner).0;
         }
+        state.bytes += request.body.len();
         state.waiting.push_back((due, request));
         !self.is_stopped.load(Ordering::Relaxed)
     }
@@ -90,10 +95,12 @@ impl DueTimes for Queues {
     fn take(&self, thread: usize) {
         let Some(queue) = self.threads.get(thread) else { return };
         let mut state = lock(queue);
+        let had_room = state.bytes < BYTES_AHEAD;
         if let Some((_, request)) = state.waiting.pop_front() {
+            state.bytes -= request.body.len();
             state.taken = Some(request);
         }
-        if state.waiting.len() == AHEAD / 2 {
+        if state.waiting.len() == AHEAD / 2 || !had_room && state.bytes < BYTES_AHEAD {
             queue.room.notify_one();
         }
     }

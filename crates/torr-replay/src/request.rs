@@ -23,6 +23,9 @@ const OWN: [&str; 14] = [
     "http2-settings",
 ];
 
+/// Those of [`OWN`] that a request with content takes from the log.
+const OF_CONTENT: [&str; 2] = ["content-type", "content-encoding"];
+
 /// What is the same for all requests.
 #[derive(Debug, Clone)]
 pub struct RequestTemplate {
@@ -53,9 +56,10 @@ impl RequestTemplate {
         }
     }
 
-    /// Returns the header fields of a request.
-    fn fields<'r>(&'r self, request: &'r LoggedRequest) -> Vec<(&'r str, &'r str)> {
+    /// Returns the header fields of a request. `length` is that of its content.
+    fn fields<'r>(&'r self, request: &'r LoggedRequest, length: &'r str) -> Vec<(&'r str, &'r str)> {
         let is_given = |name: &str| self.given.iter().any(|given| name.eq_ignore_ascii_case(given));
+        let is_taken = |name: &str| is_taken(name, !request.body.is_empty());
         let logged = |name: &str| request.fields.iter().any(|(other, _)| name.eq_ignore_ascii_case(other));
         let mut all = Vec::with_capacity(self.fields.len() + request.fields.len() + 1);
         for (name, value) in &self.fields {
@@ -68,17 +72,18 @@ impl RequestTemplate {
         }
         let of_log = request.fields.iter().filter(|(name, _)| is_taken(name) && !is_given(name));
         all.extend(of_log.map(|(name, value)| (name.as_str(), value.as_str())));
-        if matches!(request.method.as_str(), "POST" | "PUT" | "PATCH") {
-            all.push(("Content-Length", "0"));
+        if !request.body.is_empty() || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH") {
+            all.push(("Content-Length", length));
         }
         all
     }
 
-    /// Appends a request in HTTP/1.1.
+    /// Appends the header section of a request in HTTP/1.1.
     pub(crate) fn write(&self, request: &LoggedRequest, out: &mut Vec<u8>) {
+        let length = request.body.len().to_string();
         let mut put = |parts: &[&str]| parts.iter().for_each(|part| out.extend_from_slice(part.as_bytes()));
         put(&[&request.method, " ", &request.target, " HTTP/1.1\r\n"]);
-        for (name, value) in self.fields(request) {
+        for (name, value) in self.fields(request, &length) {
             put(&[name, ": ", value, "\r\n"]);
         }
         put(&["\r\n"]);
@@ -87,7 +92,8 @@ impl RequestTemplate {
     /// Returns a request in parts.
     pub(crate) fn parts(&self, request: &LoggedRequest) -> Request<()> {
         let mut head = Request::new(());
-        let fields = self.fields(request);
+        let length = request.body.len().to_string();
+        let fields = self.fields(request, &length);
         let is_host = |field: &&(&str, &str)| field.0.eq_ignore_ascii_case("host");
         let authority = fields.iter().find(is_host).map_or(self.authority.as_str(), |(_, host)| host);
         let path = request.target.parse().unwrap_or_else(|_| PathAndQuery::from_static("/"));
@@ -96,9 +102,11 @@ impl RequestTemplate {
         *head.method_mut() = request.method.parse().unwrap_or_default();
         for (name, value) in &fields {
             let is_length = *name == "Content-Length";
-            let is_own = !is_length && OWN.iter().any(|own| name.eq_ignore_ascii_case(own));
+            let is_own = OWN.iter().any(|own| name.eq_ignore_ascii_case(own));
+            let is_of_content = OF_CONTENT.iter().any(|own| name.eq_ignore_ascii_case(own));
+            let is_left_out = !is_length && is_own && !is_of_content;
             if let (false, Ok(name), Ok(value)) =
-                (is_own, HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
+                (is_left_out, HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
             {
                 head.headers_mut().append(name, value);
             }
@@ -107,16 +115,19 @@ impl RequestTemplate {
     }
 }
 
-/// Returns whether a header field is taken from the log: none of a connection or content, no credentials, and none that a proxy adds.
-fn is_taken(name: &str) -> bool {
+/// Returns whether a header field is taken from the log: none of a connection, none of content but with it, no credentials, and none that
+/// a proxy adds.
+fn is_taken(name: &str, has_content: bool) -> bool {
     let lower = name.to_ascii_lowercase();
     let is_name = HeaderName::from_bytes(lower.as_bytes()).is_ok();
-    is_name && !OWN.contains(&lower.as_str()) && !lower.starts_with("x-forwarded") && !is_secret_field(&lower)
+    let is_own = OWN.contains(&lower.as_str()) && !(has_content && OF_CONTENT.contains(&lower.as_str()));
+    is_name && !is_own && !lower.starts_with("x-forwarded") && !is_secret_field(&lower)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bytes::Bytes;
 
     fn request(fields: &[(&str, &str)], host: Option<&str>) -> LoggedRequest {
         let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -128,6 +139,7 @@ mod tests {
             status: None,
             took: None,
             fields,
+            body: Bytes::new(),
         }
     }
 
@@ -148,6 +160,23 @@ mod tests {
         template(&["User-Agent", "Host"]).write(&logged, &mut bytes);
         let expected = "GET /a?b=1 HTTP/1.1\r\nHost: 127.0.0.1:80\r\nUser-Agent: torr\r\nAccept: */*\r\n\r\n";
         assert_eq!(String::from_utf8_lossy(&bytes), expected);
+        let posted =
+            LoggedRequest { method: "POST".into(), body: "a=1".into(), ..request(&[("content-type", "a/b")], None) };
+        bytes.clear();
+        template(&[]).write(&posted, &mut bytes);
+        assert!(
+            bytes.ends_with(b"content-type: a/b\r\nContent-Length: 3\r\n\r\n"),
+            "{}",
+            String::from_utf8_lossy(&bytes)
+        );
+        let names = template(&[])
+            .parts(&posted)
+            .headers()
+            .keys()
+            .map(HeaderName::as_str)
+            .map(str::to_owned)
+            .collect::<Vec<_>>();
+        assert_eq!(names, ["user-agent", "accept", "content-type", "content-length"]);
         let parts = template(&[]).parts(&logged);
         assert_eq!(parts.uri(), "http://shop.example/a?b=1");
         assert_eq!(parts.headers().keys().map(HeaderName::as_str).collect::<Vec<_>>(), ["accept", "user-agent"]);

@@ -1,9 +1,10 @@
 //! The users of one thread: each sends one request of the log, then the next one that is due.
 
 use crate::shared::Shared;
+use bytes::Bytes;
 use torr_gauge::Failure;
 use torr_logs::LoggedRequest;
-use torr_press::request::sent_secrets;
+use torr_press::request::{LEAST_SHARED, SentContent, sent_secrets};
 use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers};
 use torr_press::{RequestInfo, RequestParts};
 
@@ -12,6 +13,8 @@ pub(crate) struct ReplayThread<'r> {
     shared: &'r Shared,
     thread: usize,
     users: Vec<User>,
+    /// The large content of the request that was written last.
+    content: Option<Bytes>,
 }
 
 /// A user: the request that it sends.
@@ -23,7 +26,7 @@ struct User {
 
 impl<'r> ReplayThread<'r> {
     pub fn new(shared: &'r Shared, part: &ThreadPart) -> Self {
-        Self { shared, thread: part.thread, users: vec![User::default(); part.users.len()] }
+        Self { shared, thread: part.thread, users: vec![User::default(); part.users.len()], content: None }
     }
 
     fn info(&self, user: usize) -> RequestInfo {
@@ -48,13 +51,23 @@ impl ThreadUsers for ReplayThread<'_> {
     fn write(&mut self, user: usize, out: &mut Vec<u8>) -> RequestInfo {
         if let Some(request) = &self.users[user].request {
             self.shared.template.write(request, out);
+            self.content = Some(&request.body).filter(|body| body.len() >= LEAST_SHARED).cloned();
+            if self.content.is_none() {
+                out.extend_from_slice(&request.body);
+            }
         }
         self.info(user)
     }
 
+    fn take_content(&mut self) -> Option<Bytes> {
+        self.content.take()
+    }
+
     fn parts(&mut self, user: usize) -> RequestParts {
-        let head = self.users[user].request.as_ref().map(|request| self.shared.template.parts(request));
-        RequestParts { head: head.unwrap_or_default(), body: None, begun: self.info(user) }
+        let request = self.users[user].request.as_ref();
+        let head = request.map(|request| self.shared.template.parts(request)).unwrap_or_default();
+        let body = request.map(|request| &request.body).filter(|body| !body.is_empty()).cloned();
+        RequestParts { head, body: body.map(SentContent::from), begun: self.info(user) }
     }
 
     fn received(&mut self, user: usize, received: &ReceivedBy<'_>) -> Judged {
@@ -75,6 +88,7 @@ impl ThreadUsers for ReplayThread<'_> {
         let mut bytes = Vec::new();
         if let Some(request) = &self.users[user].request {
             self.shared.template.write(request, &mut bytes);
+            bytes.extend_from_slice(&request.body);
         }
         sent_secrets(&bytes)
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use torr_gauge::numbers::{count, plural};
 use torr_gauge::secrets::Haystack;
 use torr_load::Load;
-use torr_logs::{LogCounts, LogError, LogReader, LoggedRequest, Selection};
+use torr_logs::{Format, LogCounts, LogError, LogReader, LoggedRequest, Selection};
 use torr_plan::url;
 use torr_press::{Pace, Plan, Work};
 use torr_replay::{Replay, RequestTemplate, Settings, shown};
@@ -77,7 +77,11 @@ fn note(reader: &LogReader, args: &ReplayArgs) {
     }
     let files = plural(args.logs.len() as u64, "log");
     let formats = reader.formats().join(", ");
-    output::note(&format!("{files}, format {formats}; requests are sent without bodies, which logs do not have"));
+    let bodies = match reader.formats().iter().all(|format| *format == Format::GoReplay.name()) {
+        true => "",
+        false => "; requests are sent without bodies, which logs do not have",
+    };
+    output::note(&format!("{files}, format {formats}{bodies}"));
     if reader.counts().spread {
         output::note("the log has whole seconds: the requests of a second are spread evenly over it");
     }

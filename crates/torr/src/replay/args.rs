@@ -22,8 +22,8 @@ const SAFE: &str = "GET,HEAD,OPTIONS";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ReplayArgs {
-    /// Access logs of nginx, Apache, Caddy, Traefik, AWS ALB or Envoy, also compressed with gzip; '-' is standard input. Several
-    /// are merged by their times
+    /// Access logs of nginx, Apache, Caddy, Traefik, AWS ALB or Envoy, or recordings of GoReplay, also compressed with gzip; '-' is
+    /// standard input. Several are merged by their times
     #[arg(value_name = "LOG", required = true, value_hint = ValueHint::FilePath)]
     pub logs: Vec<PathBuf>,
     /// Send the requests to this service, such as http://127.0.0.1:8080
