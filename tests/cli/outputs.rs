@@ -3,6 +3,7 @@
 mod collector;
 mod formats;
 mod overwriting;
+mod pushes;
 mod secrets;
 
 use collector::{Receiver, response, without_proxy};

@@ -103,7 +103,7 @@ fn a_recording_of_goreplay_is_sent_with_its_bodies() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let texts = server.texts();
     let [orders, other, broken] = &texts[..] else { panic!("{} requests", texts.len()) };
-    assert!(orders.ends_with("content-type: application/json\r\nContent-Length: 8\r\n\r\n{\"a\": 1}"), "{orders}");
+    assert!(orders.ends_with("Content-Type: application/json\r\nContent-Length: 8\r\n\r\n{\"a\": 1}"), "{orders}");
     assert!(other.ends_with(&format!("Content-Length: 200000\r\n\r\n{large}")), "{} bytes", other.len());
     assert!(broken.starts_with("GET /broken HTTP/1.1\r\n") && broken.ends_with("\r\n\r\n"), "{broken}");
     assert!(!texts.concat().contains("s3cretvalue"), "credentials stay in the recording");

@@ -324,6 +324,22 @@ impl Collector {
         }
     }
 
+    /// Returns the measurement of the intervals that are complete so far, whose result is `result`.
+    pub fn measured_so_far(&self, result: RunResult) -> Measurement {
+        let mut total = Sample::default();
+        total.add(&self.total);
+        Measurement {
+            result,
+            total,
+            warm_connects: Latency::default(),
+            threads: self.threads.clone(),
+            rest: None,
+            thread_rates: self.thread_rates.clone(),
+            first: None,
+            sessions: None,
+        }
+    }
+
     /// Returns the counts of each thread so far.
     pub fn threads(&self) -> &[ThreadTotals] {
         &self.threads

@@ -173,6 +173,7 @@ partial!(
     Replayed, Tls; "connections", "threads", "duration", "requests", "timestamps", "quick-ack", "timeout",
     "requests-per-connection", "no-keepalive", "header", "user", "oauth2-bearer", "cookie", "user-agent",
     "bind", "resolve", "unix-socket", "proxy", "proxy-user", "http2", "http2-prior-knowledge", "json",
-    "csv", "hlog", "prometheus", "junit", "report", "otlp", "fail-if", "abort-if", "quiet", "live", "dashboard",
+    "csv", "hlog", "prometheus", "junit", "report", "otlp", "prometheus-remote-write",
+    "influxdb", "push-interval", "fail-if", "abort-if", "quiet", "live", "dashboard",
     "dashboard-cert", "dashboard-key"
 );

@@ -134,6 +134,12 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     parsed.filter(fits).ok_or_else(|| "must be a duration such as 10s, 500ms or 2m, from 1ms to 10 years".into())
 }
 
+/// How often figures are sent: the progress of a run comes once a second.
+pub fn push_interval(text: &str) -> Result<Duration, String> {
+    let fits = |interval: &Duration| *interval >= Duration::from_secs(1);
+    duration(text).ok().filter(fits).ok_or_else(|| "must be a duration such as 5s or 1m, at least 1s".into())
+}
+
 /// The deadline of a call: what `grpc-timeout` can tell in milliseconds with its 8 digits.
 pub fn deadline(text: &str) -> Result<Duration, String> {
     let fits = |deadline: &Duration| deadline.as_millis() < 100_000_000;

@@ -2,8 +2,7 @@
 //!
 //! A record is a line of its kind, id and time, then the message as it was on the wire, then the separator.
 
-use crate::lines::LogLine;
-use crate::logged::Line;
+use crate::logged::{Line, LogLine};
 use crate::time::{SECOND, Stamp};
 use bytes::Bytes;
 use std::collections::{HashMap, VecDeque};
@@ -221,6 +220,9 @@ mod tests {
     use super::*;
     use std::io::Cursor;
 
+    /// Target, body, status and response time.
+    type Seen<'r> = (&'r str, &'r [u8], Option<u16>, Option<u64>);
+
     /// Returns the requests of a recording, and the first lines of what could not be read.
     fn read(records: &[&[u8]]) -> (Vec<Line>, Vec<String>) {
         let bytes = records.iter().flat_map(|record| [record, SEPARATOR].concat()).collect::<Vec<u8>>();
@@ -255,7 +257,7 @@ mod tests {
         ]);
         assert!(unreadable.is_empty(), "{unreadable:?}");
         let seen: Vec<_> = lines.iter().map(|line| (&*line.target, &line.body[..], line.status, line.took)).collect();
-        let expected: [(&str, &[u8], Option<u16>, Option<u64>); 3] = [
+        let expected: [Seen<'_>; 3] = [
             ("/orders?x=1", b"a\n\x00\xffb\r\n", Some(404), Some(2_782_013)),
             ("/c", b"abcde", Some(201), Some(3_599)),
             ("/last", b"", None, None),

@@ -3,7 +3,7 @@
 use crate::error::LogError;
 use crate::format::Format;
 use crate::gor::{self, Recording};
-use crate::logged::Line;
+use crate::logged::LogLine;
 use flate2::read::MultiGzDecoder;
 use std::collections::VecDeque;
 use std::fs::File;
@@ -14,14 +14,6 @@ use std::path::Path;
 const LONGEST_LINE: u64 = 64 * 1024;
 /// The number of lines that the format is recognised by.
 const SAMPLE: usize = 100;
-
-/// What one line of a log is.
-#[derive(Debug)]
-pub(crate) enum LogLine {
-    Line(Box<Line>),
-    /// A line that is not of the log's format.
-    Unreadable(String),
-}
 
 /// The lines of one log, or the requests of a recording.
 pub(crate) struct LogLines {

@@ -39,6 +39,14 @@ pub(crate) struct Line {
     pub body: Bytes,
 }
 
+/// What one line of a log is.
+#[derive(Debug)]
+pub(crate) enum LogLine {
+    Line(Box<Line>),
+    /// A line that is not of the log's format.
+    Unreadable(String),
+}
+
 /// The length of the longest method that is taken for one.
 const LONGEST_METHOD: usize = 32;
 

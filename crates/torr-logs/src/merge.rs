@@ -1,8 +1,8 @@
 //! Several logs as one, in the order of their times: rotated files, and those of several servers.
 
 use crate::error::LogError;
-use crate::lines::{LogLine, LogLines};
-use crate::logged::Line;
+use crate::lines::LogLines;
+use crate::logged::{Line, LogLine};
 
 /// A log of several, and its next line.
 struct Source {

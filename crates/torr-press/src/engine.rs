@@ -372,7 +372,7 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
             let scheduled = match self.pacer.next(now) {
                 Due::Immediately => None,
                 Due::At(due) if self.is_abandoned(due, now) => {
-                    self.abandon(due, 1, now);
+                    self.give_up(due, 1, now);
                     self.abandon_late(now);
                     continue;
                 }

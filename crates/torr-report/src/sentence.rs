@@ -16,6 +16,7 @@ mod hypothesis;
 mod limit;
 mod parts;
 mod place;
+mod rate;
 mod search;
 mod streams;
 mod weather;

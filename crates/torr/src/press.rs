@@ -27,7 +27,7 @@ use torr_plan::input::Input;
 use torr_plan::transport::finder;
 use torr_plan::url::{plan, with_load};
 use torr_plan::{checks, request, variables};
-use torr_press::{Plan, RunError};
+use torr_press::{Plan, RunError, SoFar};
 use torr_report::live::LiveProgress;
 use torr_script::Printing;
 
@@ -132,13 +132,13 @@ fn run_with(load: &Load, plan: &Plan, script: Option<Script>, mut outputs: Outpu
     let has_screen = watched.as_ref().is_some_and(WatchedRun::has_screen);
     let has_line = !has_screen && !load.output.quiet && std::io::stderr().is_terminal();
     let line = LiveProgress::new(plan.duration, has_line);
-    let watch = |progress: &Progress| {
+    let watch = |progress: &Progress, so_far: &SoFar<'_>| {
         line.progress(progress);
-        outputs.progress(progress, &stop);
+        outputs.progress(progress, so_far, &stop);
     };
     let run = match watched {
         Some(watched) => watched.press(&stop, watch).map_err(why_not),
-        None => press(plan, &stop, watch).map(|run| (run, None)),
+        None => press_watched(plan, &stop, watch).map(|run| (run, None)),
     };
     line.clear();
     match run {
@@ -171,7 +171,16 @@ pub fn entries(plan: &Plan) -> Vec<EntryName> {
 
 /// One run with its verdict.
 pub fn press(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(&Progress)) -> Result<Measurement, CliError> {
-    let mut run = torr_press::run(plan, stop, |progress| watch(&progress)).map_err(why_not)?;
+    press_watched(plan, stop, |progress, _| watch(progress))
+}
+
+fn press_watched(
+    plan: &Plan,
+    stop: &AtomicBool,
+    mut watch: impl FnMut(&Progress, &SoFar<'_>),
+) -> Result<Measurement, CliError> {
+    let run = torr_press::run_watched(plan, stop, |progress, so_far| watch(&progress, so_far));
+    let mut run = run.map_err(why_not)?;
     judge(&mut run.result);
     Ok(run)
 }

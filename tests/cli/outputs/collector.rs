@@ -31,12 +31,20 @@ impl Receiver {
         format!("http://{}", self.server.address)
     }
 
-    /// The one request, as its head and its body.
-    pub fn only(&self) -> (String, Vec<u8>) {
+    /// The requests, each as its head and its body.
+    pub fn all(&self) -> Vec<(String, Vec<u8>)> {
         let got = self.got.lock().expect("nobody panics with it");
-        assert_eq!(got.len(), 1, "sent once");
-        let end = got[0].windows(4).position(|four| four == b"\r\n\r\n").expect("a head ends") + 4;
-        (String::from_utf8_lossy(&got[0][..end]).into_owned(), got[0][end..].to_vec())
+        let parts = got.iter().map(|request| {
+            let end = request.windows(4).position(|four| four == b"\r\n\r\n").expect("a head ends") + 4;
+            (String::from_utf8_lossy(&request[..end]).into_owned(), request[end..].to_vec())
+        });
+        parts.collect()
+    }
+
+    /// The one request.
+    pub fn only(&self) -> (String, Vec<u8>) {
+        let [one] = <[_; 1]>::try_from(self.all()).unwrap_or_else(|all| panic!("sent {} times", all.len()));
+        one
     }
 }
 
@@ -51,6 +59,8 @@ pub fn without_proxy(mut command: Command) -> Command {
     for name in ["http_proxy", "https_proxy", "all_proxy"] {
         command.env_remove(name).env_remove(name.to_uppercase());
     }
-    command.env_remove("OTEL_EXPORTER_OTLP_HEADERS");
+    for name in ["OTEL_EXPORTER_OTLP_HEADERS", "TORR_PUSH_HEADERS"] {
+        command.env_remove(name);
+    }
     command
 }

@@ -5,16 +5,23 @@ use crate::parsed::Parsed;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use torr_gauge::ThresholdRule;
 use torr_gauge::sessions::EntryName;
 use torr_gauge::threshold::{AbortRule, MisplacedRuleError};
-use torr_report::otlp::Collector;
+use torr_report::push::Receiver;
+
+/// How often figures are sent, as the default of its setting.
+const PUSH_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Outputs and thresholds.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OutputPart {
     pub files: BTreeMap<OutputFile, PathBuf>,
-    pub otlp: Option<Parsed<Collector>>,
+    pub otlp: Option<Parsed<Receiver>>,
+    pub remote_write: Option<Parsed<Receiver>>,
+    pub influxdb: Option<Parsed<Receiver>>,
+    pub push_interval: Option<Parsed<Duration>>,
     pub fail_if: Vec<Parsed<Vec<ThresholdRule>>>,
     pub abort_if: Vec<Parsed<Vec<AbortRule>>>,
     pub quiet: bool,
@@ -26,6 +33,16 @@ pub struct OutputPart {
 }
 
 impl OutputPart {
+    /// Returns the programs that the figures are sent to.
+    pub fn receivers(&self) -> impl Iterator<Item = &Receiver> {
+        [&self.otlp, &self.remote_write, &self.influxdb].into_iter().filter_map(|receiver| receiver.as_deref())
+    }
+
+    /// Returns how often figures are sent while the run goes on.
+    pub fn push_interval(&self) -> Duration {
+        self.push_interval.as_deref().copied().unwrap_or(PUSH_INTERVAL)
+    }
+
     /// Returns all rules of `--fail-if`.
     pub fn rules(&self) -> Vec<ThresholdRule> {
         self.fail_if.iter().flat_map(|rules| rules.iter().cloned()).collect()

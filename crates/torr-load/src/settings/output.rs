@@ -3,8 +3,8 @@
 use crate::field::{Field, all_parsed, file, output, parsed, switch};
 use crate::output_file::OutputFile;
 use crate::setting::{Kind, Part, Reads, Secret, Setting, Times, setting};
-use crate::values::{abort_rules, address, rules};
-use torr_report::otlp::Collector;
+use crate::values::{abort_rules, address, push_interval, rules};
+use torr_report::push::{Receiver, ReceiverKind};
 
 pub const ROWS: &[Setting] = &[
     written(OutputFile::Json, output!(Json))
@@ -24,10 +24,27 @@ pub const ROWS: &[Setting] = &[
         .brief("Write a report as one HTML page")
         .help("Write a report as one HTML page"),
     setting(Part::Output, "otlp", Kind::Text("URL"), parsed!(output.otlp, |text| {
-        Collector::parse(text).map_err(|error| error.to_string())
+        Receiver::parse(ReceiverKind::Otlp, text).map_err(|error| error.to_string())
     }))
-    .help("Send the figures to this OpenTelemetry collector (OTLP/HTTP) [default path: /v1/metrics]")
+    .help("Send the figures to this OpenTelemetry collector (OTLP/HTTP), also during the run [default path: /v1/metrics]")
     .secret(Secret::Url),
+    setting(Part::Output, "prometheus-remote-write", Kind::Text("URL"), parsed!(output.remote_write, |text| {
+        Receiver::parse(ReceiverKind::RemoteWrite, text).map_err(|error| error.to_string())
+    }))
+    .help(
+        "Send the figures to this Prometheus, also during the run, with native histograms (remote write) [default path: \
+         /api/v1/write]",
+    )
+    .secret(Secret::Url),
+    setting(Part::Output, "influxdb", Kind::Text("URL"), parsed!(output.influxdb, |text| {
+        Receiver::parse(ReceiverKind::Influx, text).map_err(|error| error.to_string())
+    }))
+    .help("Send the figures to this InfluxDB, also during the run (line protocol) [default path: /write?db=torr]")
+    .secret(Secret::Url),
+    setting(Part::Output, "push-interval", Kind::Number("DURATION"), parsed!(output.push_interval, push_interval))
+        .help("Send the figures once in this time while the run goes on, at least 1s")
+        .default("5s")
+        .needs(&[&["otlp", "prometheus-remote-write", "influxdb"]]),
     setting(Part::Output, "fail-if", Kind::Text("RULE"), all_parsed!(output.fail_if, rules))
         .times(Times::Many)
         .brief("Exit with code 1 if 'p99>50ms,errors>0.1%'")

@@ -20,13 +20,13 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         let latest = self.plan.patience.and_then(|within| now.checked_sub(clock::nanos(within) + 1));
         let Some(latest) = latest else { return };
         while let Some((due, count)) = self.pacer.take_overdue(latest) {
-            self.abandon(due, count, now);
+            self.give_up(due, count, now);
         }
     }
 
     /// Fails requests that were due at about the same time, and have no slot.
     #[cold]
-    pub(super) fn abandon(&mut self, due: Nanos, count: u64, now: Nanos) {
+    pub(super) fn give_up(&mut self, due: Nanos, count: u64, now: Nanos) {
         let patience = self.plan.patience.unwrap_or(Duration::ZERO);
         self.recorder.abandoned(due, count, failures::abandoned_after(patience), now);
         self.count_abandoned_sessions(due, count);

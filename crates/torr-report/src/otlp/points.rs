@@ -1,10 +1,12 @@
 //! Data points of one run, whose attributes and times they share, and metrics of them.
 
 use crate::buckets;
+use crate::exponential::Exponential;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue, any_value};
+use opentelemetry_proto::tonic::metrics::v1::exponential_histogram_data_point::Buckets;
 use opentelemetry_proto::tonic::metrics::v1::{
-    AggregationTemporality, Gauge, Histogram, HistogramDataPoint, Metric, NumberDataPoint, Sum, metric,
-    number_data_point,
+    AggregationTemporality, ExponentialHistogram, ExponentialHistogramDataPoint, Gauge, Histogram, HistogramDataPoint,
+    Metric, NumberDataPoint, Sum, metric, number_data_point,
 };
 use std::time::{Duration, UNIX_EPOCH};
 use torr_gauge::{Latency, RunResult};
@@ -14,10 +16,19 @@ pub(super) struct Points {
     start: u64,
     end: u64,
     attributes: Vec<KeyValue>,
+    /// Whether histograms are exponential.
+    is_exponential: bool,
+}
+
+/// Times for a point of a histogram.
+pub(super) struct Times {
+    attributes: Vec<KeyValue>,
+    latency: Latency,
+    min: Option<u64>,
 }
 
 impl Points {
-    pub fn new(run: &RunResult) -> Self {
+    pub fn new(run: &RunResult, is_exponential: bool) -> Self {
         let started = humantime::parse_rfc3339(&run.started_at).ok();
         let start = started.and_then(|at| at.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
         let end = start + Duration::from_secs_f64(run.duration_s);
@@ -25,6 +36,7 @@ impl Points {
             start: start.as_nanos() as u64,
             end: end.as_nanos() as u64,
             attributes: vec![text("url.full", &run.target), text("http.request.method", &run.plan.method)],
+            is_exponential,
         }
     }
 
@@ -46,24 +58,67 @@ impl Points {
         self.point(number_data_point::Value::AsDouble(value), Vec::new())
     }
 
-    /// Returns a histogram in seconds. `min` is the shortest in microseconds, where the histogram's own is none of responses.
-    pub fn times(&self, latency: &Latency, min: Option<u64>, more: Vec<KeyValue>) -> HistogramDataPoint {
-        let (bounds, up_to): (Vec<f64>, Vec<u64>) = buckets::cumulative(latency).unzip();
+    /// Returns times for a point of a histogram. `min` is the shortest in microseconds, where the histogram's own is none of responses.
+    pub fn times(&self, latency: &Latency, min: Option<u64>, more: Vec<KeyValue>) -> Times {
+        Times { attributes: self.attributes(more), latency: latency.clone(), min }
+    }
+
+    /// Returns a cumulative histogram in seconds.
+    pub fn histogram(&self, name: &str, description: &str, times: Vec<Times>) -> Metric {
+        let aggregation_temporality = AggregationTemporality::Cumulative.into();
+        let data = match self.is_exponential {
+            true => {
+                let data_points = times.into_iter().map(|times| self.exponential(times)).collect();
+                metric::Data::ExponentialHistogram(ExponentialHistogram { data_points, aggregation_temporality })
+            }
+            false => {
+                let data_points = times.into_iter().map(|times| self.explicit(times)).collect();
+                metric::Data::Histogram(Histogram { data_points, aggregation_temporality })
+            }
+        };
+        Metric {
+            name: name.into(),
+            unit: "s".into(),
+            description: description.into(),
+            data: Some(data),
+            ..Metric::default()
+        }
+    }
+
+    fn explicit(&self, Times { attributes, latency, min }: Times) -> HistogramDataPoint {
+        let (bounds, up_to): (Vec<f64>, Vec<u64>) = buckets::cumulative(&latency).unzip();
         // Counts per bucket, with one more bucket above the last bound.
         let ends = up_to.iter().copied().chain([latency.count()]);
         let begins = std::iter::once(0).chain(up_to.iter().copied());
-        let summary = latency.summary();
+        let (min, max) = bounds_s(&latency, min);
         HistogramDataPoint {
-            attributes: self.attributes(more),
+            attributes,
             start_time_unix_nano: self.start,
             time_unix_nano: self.end,
             count: latency.count(),
             sum: Some(latency.sum() / 1e6),
             bucket_counts: ends.zip(begins).map(|(end, begin)| end - begin).collect(),
             explicit_bounds: bounds,
-            min: min.or(summary.map(|s| s.min)).map(|us| us as f64 / 1e6),
-            max: summary.map(|s| s.max as f64 / 1e6),
+            min,
+            max,
             ..HistogramDataPoint::default()
+        }
+    }
+
+    fn exponential(&self, Times { attributes, latency, min }: Times) -> ExponentialHistogramDataPoint {
+        let Exponential { scale, first, counts } = Exponential::of(&latency);
+        let (min, max) = bounds_s(&latency, min);
+        ExponentialHistogramDataPoint {
+            attributes,
+            start_time_unix_nano: self.start,
+            time_unix_nano: self.end,
+            count: latency.count(),
+            sum: Some(latency.sum() / 1e6),
+            scale,
+            positive: Some(Buckets { offset: first, bucket_counts: counts }),
+            min,
+            max,
+            ..ExponentialHistogramDataPoint::default()
         }
     }
 
@@ -72,16 +127,11 @@ impl Points {
     }
 }
 
-/// Returns a cumulative histogram in seconds.
-pub(super) fn histogram(name: &str, description: &str, data_points: Vec<HistogramDataPoint>) -> Metric {
-    let aggregation_temporality = AggregationTemporality::Cumulative.into();
-    Metric {
-        name: name.into(),
-        unit: "s".into(),
-        description: description.into(),
-        data: Some(metric::Data::Histogram(Histogram { data_points, aggregation_temporality })),
-        ..Metric::default()
-    }
+/// Returns the shortest and the longest time in seconds.
+fn bounds_s(latency: &Latency, min: Option<u64>) -> (Option<f64>, Option<f64>) {
+    let summary = latency.summary();
+    let seconds = |us: u64| us as f64 / 1e6;
+    (min.or(summary.map(|s| s.min)).map(seconds), summary.map(|s| seconds(s.max)))
 }
 
 pub(super) fn sum(name: &str, unit: &str, description: &str, data_points: Vec<NumberDataPoint>) -> Metric {

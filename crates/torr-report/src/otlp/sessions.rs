@@ -1,6 +1,6 @@
 //! The metrics of sessions and their entries.
 
-use super::points::{Points, gauge, histogram, number, sum, text};
+use super::points::{Points, gauge, number, sum, text};
 use crate::entries;
 use opentelemetry_proto::tonic::metrics::v1::Metric;
 use torr_gauge::collector::Measurement;
@@ -16,7 +16,7 @@ pub(super) fn metrics(points: &Points, run: &Measurement) -> Vec<Metric> {
     let sessions = outcomes.map(|(outcome, n)| points.count(n, vec![text("torr.session.outcome", outcome)]));
     let mut metrics = vec![
         sum("torr.sessions", "{session}", "Sessions of virtual users by outcome", sessions.into()),
-        histogram(
+        points.histogram(
             "torr.session.duration",
             "Time from when a session was due to its end, of finished sessions",
             vec![points.times(&counts.durations, None, Vec::new())],
@@ -65,7 +65,7 @@ fn entry_metrics(points: &Points, results: &[EntryResult], counts: &SessionCount
             entry.sessions_failed
         }),
         count("torr.entry.asserts_failed", "{assert}", "Failed asserts by entry", |entry| entry.asserts_failed),
-        histogram(
+        points.histogram(
             "torr.entry.latency",
             "Time from when a request was due to its last byte, by entry; timeouts and unfinished requests at their age",
             times.collect(),

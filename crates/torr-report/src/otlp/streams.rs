@@ -1,6 +1,6 @@
 //! The metrics of event streams.
 
-use super::points::{Points, gauge, histogram, sum};
+use super::points::{Points, gauge, sum};
 use opentelemetry_proto::tonic::metrics::v1::Metric;
 use torr_gauge::collector::Measurement;
 
@@ -11,12 +11,12 @@ pub(super) fn metrics(points: &Points, run: &Measurement) -> Vec<Metric> {
     let tokens = tally.tokens.as_ref().zip(streams.tokens.as_ref()).map_or_else(Vec::new, |(tally, tokens)| {
         vec![
             sum("torr.tokens", "{token}", "Tokens of language models", vec![points.count(tokens.tokens, Vec::new())]),
-            histogram(
+            points.histogram(
                 "torr.first_token",
                 "Time from when a request was due to the first token of its stream",
                 vec![points.times(&tally.first, min(&tokens.first_token_us), Vec::new())],
             ),
-            histogram(
+            points.histogram(
                 "torr.token_gap",
                 "Time between two consecutive events with a token",
                 vec![points.times(&tally.gaps, min(&tokens.gap_us), Vec::new())],
@@ -25,12 +25,12 @@ pub(super) fn metrics(points: &Points, run: &Measurement) -> Vec<Metric> {
     });
     let events = vec![
         sum("torr.events", "{event}", "Events of streams", vec![points.count(streams.events, Vec::new())]),
-        histogram(
+        points.histogram(
             "torr.first_event",
             "Time from when a request was due to the first event of its stream",
             vec![points.times(&tally.first_event, min(&streams.first_event_us), Vec::new())],
         ),
-        histogram(
+        points.histogram(
             "torr.event_gap",
             "Time between two consecutive events of a stream",
             vec![points.times(&tally.gaps, min(&streams.gap_us), Vec::new())],

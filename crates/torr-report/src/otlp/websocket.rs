@@ -1,6 +1,6 @@
 //! The metrics of WebSocket connections.
 
-use super::points::{Points, histogram, sum, text};
+use super::points::{Points, sum, text};
 use opentelemetry_proto::tonic::metrics::v1::Metric;
 use torr_gauge::collector::Measurement;
 
@@ -18,7 +18,7 @@ pub(super) fn metrics(points: &Points, run: &Measurement) -> Vec<Metric> {
         sum("torr.websocket.compressed", "{connection}", what, vec![points.count(n, Vec::new())])
     });
     let metrics = vec![
-        histogram(
+        points.histogram(
             "torr.websocket.handshake",
             "Time of opening handshakes, after those of TCP and TLS",
             vec![points.times(&tally.handshakes, websocket.handshake_us.map(|times| times.min), Vec::new())],

@@ -4,7 +4,7 @@ use super::behind;
 use super::early_end::early_end;
 use super::experiment::{cheap, condition, experiment};
 use super::parts::{counted, grew, listed, shown, was};
-use super::{hidden, search, streams, weather};
+use super::{hidden, rate, search, streams, weather};
 use crate::human::{bits, bytes, count, mean, micros, per_second, percent, plural, seconds, times};
 use torr_gauge::threshold::measured_us;
 use torr_gauge::verdict::{Fact, LoadUnit, SearchGoal, Unit};
@@ -109,32 +109,12 @@ pub fn fact(fact: &Fact) -> String {
             let what = if *unit == Unit::Request { "got a response" } else { "ended" };
             format!("{} of {} that were due {what}{open}", count(*done), counted(*unit, *due))
         }
-        F::RateCapped { unit, rps, cap_rps } => {
-            let what = if *unit == Unit::Request { "the service responded at" } else { "sessions began at" };
-            format!("{what} {}, and --max-rate allows {}", per_second(*rps), per_second(*cap_rps))
-        }
         F::FewFailed { failed } => format!("{} failed, too few to matter", plural(*failed, "request")),
-        F::RateLostWithAgent { agent } => {
-            format!("the rate was not kept: after agent {agent} ended, its part of the load was not sent")
-        }
-        F::RateMissed { unit, due, share } => {
-            let what = if *unit == Unit::Request { "had no response" } else { "had not ended" };
-            let due = counted(*unit, *due);
-            format!("the rate was not kept: {} of {due} that were due {what} when the run ended", percent(*share))
-        }
-        F::RateLate { due, last_due_s, ended_s } => format!(
-            "the rate was not kept: the last of {} was due after {}, and the last response came after {}",
-            plural(*due, "request"),
-            seconds(*last_due_s),
-            seconds(*ended_s)
-        ),
-        F::RateAbandoned { unit, due, share, patience_s } => format!(
-            "the rate was not kept: {} of {} that were due found no {} within {} (--patience), and were not sent",
-            percent(*share),
-            counted(*unit, *due),
-            if *unit == Unit::Request { "connection" } else { "user" },
-            seconds(*patience_s)
-        ),
+        F::RateCapped { .. }
+        | F::RateLostWithAgent { .. }
+        | F::RateMissed { .. }
+        | F::RateLate { .. }
+        | F::RateAbandoned { .. } => rate::fact(fact),
         F::Pauses { mean_s } => {
             format!("each connection paused for {} between its requests (--think)", seconds(*mean_s))
         }

@@ -142,7 +142,7 @@ impl Watch for Screen<'_> {
 
     fn progress(&mut self, progress: &Progress, so_far: &SoFar<'_>) {
         self.line.progress(progress);
-        self.outputs.progress(progress, self.stop);
+        self.outputs.progress(progress, so_far, self.stop);
         self.views.inspect(|views| views.update(progress, so_far));
     }
 }

@@ -28,7 +28,7 @@ const MEANT: [&str; 8] =
     ["target", "connections", "duration", "max_connections", "rate", "requests", "threads", "variable"];
 
 /// The outputs that a run of a script has.
-pub(super) const OUTPUTS: [&str; 12] = [
+pub(super) const OUTPUTS: [&str; 15] = [
     "json",
     "csv",
     "hlog",
@@ -36,6 +36,9 @@ pub(super) const OUTPUTS: [&str; 12] = [
     "junit",
     "report",
     "otlp",
+    "prometheus_remote_write",
+    "influxdb",
+    "push_interval",
     "quiet",
     "live",
     "dashboard",
@@ -85,7 +88,7 @@ pub fn run_load(load: &Load, path: &Path) -> Result<ExitCode, CliError> {
     let mut dashboard = None;
     let ended = ready.run(
         |_, progress, so_far| {
-            outputs.progress(progress, &stop);
+            outputs.progress(progress, so_far, &stop);
             watched.borrow().iter().for_each(|watched| watched.update(progress, so_far));
         },
         || dashboard = watched.take().and_then(Watched::close),

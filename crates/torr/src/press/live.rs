@@ -42,12 +42,12 @@ impl WatchedRun {
     pub fn press(
         self,
         stop: &AtomicBool,
-        mut watch: impl FnMut(&Progress),
+        mut watch: impl FnMut(&Progress, &SoFar<'_>),
     ) -> Result<(Measurement, Option<Dashboard>), RunError> {
         let Self { plan, views } = self;
         let run = torr_press::run_watched(&plan, stop, |progress, so_far| {
             views.update(&progress, so_far);
-            watch(&progress);
+            watch(&progress, so_far);
         });
         let dashboard = views.close();
         let mut run = run?;

@@ -10,17 +10,25 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use torr_gauge::collector::{Measurement, Progress};
+use torr_gauge::numbers::plural;
 use torr_gauge::threshold::AbortWatch;
 use torr_gauge::{RunResult, ThresholdRule};
 use torr_load::{OutputFile, OutputPart};
-use torr_report::otlp::Collector;
+use torr_press::SoFar;
+use torr_report::push::{Pushed, Pusher, Receiver, ReceiverKind};
 use torr_report::sentence::fleet::shortcomings;
 use torr_report::text::report_within;
 use torr_report::{csv, expectations, junit, prometheus};
 
 /// The variable by which OpenTelemetry's own programs take headers.
 const OTLP_HEADERS: &str = "OTEL_EXPORTER_OTLP_HEADERS";
+/// The variable with the headers of requests to other receivers, in the same form.
+const PUSH_HEADERS: &str = "TORR_PUSH_HEADERS";
+/// The variable by which OpenTelemetry's own programs choose the kind of histograms, and its value for exponential ones.
+const OTLP_HISTOGRAMS: (&str, &str) =
+    ("OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION", "base2_exponential_bucket_histogram");
 
 /// The requested outputs.
 pub struct Outputs {
@@ -28,7 +36,10 @@ pub struct Outputs {
     aborts: AbortWatch,
     files: BTreeMap<OutputFile, Sink>,
     hlog: IntervalLog,
-    otlp: Option<Collector>,
+    receivers: Vec<Receiver>,
+    push_interval: Duration,
+    /// What sends figures while the run goes on.
+    pushers: Vec<Pusher>,
     /// Whether standard output belongs to one of them.
     stdout_taken: bool,
     /// Lines that say what went wrong.
@@ -38,22 +49,37 @@ pub struct Outputs {
 impl Outputs {
     /// Opens the outputs, before anything is sent.
     pub fn open(part: &OutputPart) -> Result<Self, CliError> {
-        let otlp = part.otlp.as_deref().cloned().map(with_headers).transpose()?;
+        let receivers = part.receivers().cloned().map(by_environment).collect::<Result<_, _>>()?;
         let requested = part.files.iter().map(|(file, path)| (*file, file.flag(), path.as_path()));
         let mut files: BTreeMap<_, _> = sink::open_each(requested.collect())?.into_iter().collect();
         let stdout_taken = files.values().any(Sink::takes_stdout);
         let hlog = files.remove(&OutputFile::Hlog).map_or(IntervalLog::None, IntervalLog::Opened);
         let aborts = AbortWatch::new(part.abort_rules());
-        Ok(Self { rules: part.rules(), aborts, files, hlog, otlp, stdout_taken, troubles: Vec::new() })
+        Ok(Self {
+            rules: part.rules(),
+            aborts,
+            files,
+            hlog,
+            receivers,
+            push_interval: part.push_interval(),
+            pushers: Vec::new(),
+            stdout_taken,
+            troubles: Vec::new(),
+        })
     }
 
     /// Begins what is written during the run against a target. A file keeps its former content until the run has a response.
     pub fn begin(&mut self, target: &str) -> Result<(), CliError> {
+        let start = |receiver| Pusher::start(receiver, self.push_interval);
+        let pushers = self.receivers.drain(..).map(start).collect::<Result<_, _>>();
+        self.pushers = pushers.map_err(|error| CliError::Failed(format!("cannot start a thread: {error}")))?;
         self.hlog.begin(target).map_err(CliError::Failed)
     }
 
     /// Takes in where the run stands, and ends it with `stop` where a rule says so.
-    pub fn progress(&mut self, progress: &Progress, stop: &AtomicBool) {
+    pub fn progress(&mut self, progress: &Progress, so_far: &SoFar<'_>, stop: &AtomicBool) {
+        let elapsed = Duration::from_secs_f64(progress.elapsed_s);
+        self.pushers.iter_mut().for_each(|pusher| pusher.progress(elapsed, || so_far.measurement()));
         if self.aborts.see(progress) {
             stop.store(true, Ordering::Relaxed);
         }
@@ -70,16 +96,13 @@ impl Outputs {
             output::print(&report_within(&run.result, output::columns()));
         }
         self.troubles.extend(self.hlog.finish(run).err());
-        let Self { files, otlp, mut troubles, .. } = self;
+        let Self { files, pushers, mut troubles, .. } = self;
         troubles.extend(files.into_iter().filter_map(|(file, sink)| {
             let content = content(file, run, sink.path())?;
             write(sink, content)
         }));
         let result = &run.result;
-        if let Some((collector, error)) = otlp.and_then(|collector| Some((collector.url(), collector.send(run).err()?)))
-        {
-            troubles.push(format!("cannot send the metrics to {collector}: {error}"));
-        }
+        troubles.extend(pushers.into_iter().filter_map(|pusher| push(pusher, run)));
         troubles.extend(expectations::failures(result));
         troubles.extend(result.fleet.iter().flat_map(shortcomings));
         code(result, &troubles)
@@ -133,9 +156,27 @@ fn write(sink: Sink, text: Result<String, String>) -> Option<String> {
     }
 }
 
-fn with_headers(collector: Collector) -> Result<Collector, CliError> {
-    let Some(headers) = std::env::var_os(OTLP_HEADERS) else { return Ok(collector) };
-    collector
-        .with_headers(&headers.to_string_lossy())
-        .map_err(|error| CliError::Usage(format!("{OTLP_HEADERS}: {error}")))
+/// Sends the figures of a run that has ended, and says what became of those before. Returns a line if it failed.
+fn push(pusher: Pusher, run: &Measurement) -> Option<String> {
+    let url = pusher.url();
+    let (Pushed { sent, failed, why, skipped }, outcome) = pusher.finish(run);
+    if let Some(why) = why.filter(|_| outcome.is_ok()) {
+        let times = format!("{failed} of {}", plural(sent, "time"));
+        output::note(&format!("{url} did not take the figures {times} during the run: {why}"));
+    }
+    if skipped > 0 {
+        output::note(&format!("{url} was too slow for the figures {} during the run", plural(skipped, "time")));
+    }
+    outcome.err().map(|error| format!("cannot send the metrics to {url}: {error}"))
+}
+
+/// Returns a receiver with what the environment says of it.
+fn by_environment(receiver: Receiver) -> Result<Receiver, CliError> {
+    let is_otlp = receiver.kind() == ReceiverKind::Otlp;
+    let (variable, exponential) = OTLP_HISTOGRAMS;
+    let is_exponential = is_otlp && std::env::var_os(variable).is_some_and(|value| value == exponential);
+    let receiver = if is_exponential { receiver.with_exponential_histograms() } else { receiver };
+    let name = if is_otlp { OTLP_HEADERS } else { PUSH_HEADERS };
+    let Some(headers) = std::env::var_os(name) else { return Ok(receiver) };
+    receiver.with_headers(&headers.to_string_lossy()).map_err(|error| CliError::Usage(format!("{name}: {error}")))
 }

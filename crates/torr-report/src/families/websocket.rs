@@ -1,29 +1,24 @@
 //! The metrics of WebSocket connections.
 
-use super::page::Page;
-use prometheus::proto::MetricFamily;
+use super::family::{Family, counter, counters, histograms};
 use std::borrow::Cow;
 use torr_gauge::collector::Measurement;
 
 /// Returns the metrics of a run over WebSocket connections, none of another.
-pub(super) fn families(page: &Page<'_>, run: &Measurement) -> Vec<MetricFamily> {
+pub(super) fn families(run: &Measurement) -> Vec<Family<'_>> {
     let (Some(tally), Some(websocket)) = (&run.total.websocket, &run.result.websocket) else { return Vec::new() };
     let compressed = websocket
         .compressed
-        .map(|n| page.counter("torr_websocket_compressed_total", "Connections whose messages are compressed.", n));
+        .map(|n| counter("torr_websocket_compressed_total", "Connections whose messages are compressed.", n));
     let families = vec![
-        page.histograms(
+        histograms(
             "torr_websocket_handshake_seconds",
             "Time of opening handshakes, after those of TCP and TLS.",
             [(Vec::new(), Cow::Borrowed(&tally.handshakes))],
         ),
-        page.counter(
-            "torr_websocket_pushed_total",
-            "Messages that came while no request was in flight.",
-            websocket.pushed,
-        ),
-        page.counter("torr_websocket_pings_total", "Pings of the server.", websocket.pings),
-        page.counters(
+        counter("torr_websocket_pushed_total", "Messages that came while no request was in flight.", websocket.pushed),
+        counter("torr_websocket_pings_total", "Pings of the server.", websocket.pings),
+        counters(
             "torr_websocket_closed_total",
             "Connections that the server closed, by the code of its close frame.",
             websocket.closed.iter().map(|(code, &n)| (vec![("code", code.to_string())], n)),

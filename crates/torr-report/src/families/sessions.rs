@@ -1,39 +1,38 @@
 //! The metrics of sessions and their entries.
 
-use super::page::{Labels, Page};
+use super::family::{Family, Labels, counters, gauge, histograms};
 use crate::entries;
-use prometheus::proto::MetricFamily;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use torr_gauge::collector::Measurement;
 use torr_gauge::sessions::{EntryResult, SessionCounts};
 
 /// Returns the metrics of a run with sessions, none of another.
-pub(super) fn families(page: &Page<'_>, run: &Measurement) -> Vec<MetricFamily> {
+pub(super) fn families(run: &Measurement) -> Vec<Family<'_>> {
     let (Some(counts), Some(summary)) = (&run.sessions, &run.result.sessions) else { return Vec::new() };
     let outcomes = [("finished", summary.finished), ("failed", summary.failed), ("unfinished", summary.unfinished)];
     let mut families = vec![
-        page.counters(
+        counters(
             "torr_sessions_total",
             "Sessions of virtual users by outcome.",
             outcomes.map(|(outcome, n)| (vec![("outcome", outcome.to_owned())], n)),
         ),
-        page.histograms(
+        histograms(
             "torr_session_duration_seconds",
             "Time from when a session was due to its end, of finished sessions.",
             [(Vec::new(), Cow::Borrowed(&counts.durations))],
         ),
-        page.gauge("torr_sessions_per_second", "Finished sessions per second over the whole run.", summary.per_second),
+        gauge("torr_sessions_per_second", "Finished sessions per second over the whole run.", summary.per_second),
     ];
-    families.extend(entry_families(page, &run.result.entries, counts));
+    families.extend(entry_families(&run.result.entries, counts));
     families
 }
 
-fn entry_families(page: &Page<'_>, results: &[EntryResult], counts: &SessionCounts) -> Vec<MetricFamily> {
+fn entry_families<'r>(results: &[EntryResult], counts: &'r SessionCounts) -> Vec<Family<'r>> {
     let titles = entries::titles(results);
     let all = || results.iter().zip(titles.iter().map(|title| ("entry", title.clone())));
-    let count = |name: &str, help: &str, of: fn(&EntryResult) -> u64| {
-        page.counters(name, help, all().map(|(entry, label)| (vec![label], of(entry))))
+    let count = |name: &'static str, help: &'static str, of: fn(&EntryResult) -> u64| {
+        counters(name, help, all().map(|(entry, label)| (vec![label], of(entry))))
     };
     let by_status = all().flat_map(|(entry, label)| {
         entry.status.iter().map(move |(status, &n)| (vec![label.clone(), ("status", status.to_string())], n))
@@ -47,9 +46,9 @@ fn entry_families(page: &Page<'_>, results: &[EntryResult], counts: &SessionCoun
     }
     let times = all().zip(&counts.entries);
     let events = all().filter_map(|(entry, label)| Some((vec![label], entry.streams.as_ref()?.events)));
-    let events = page.counters("torr_entry_events_total", "Events of event streams, by entry.", events);
+    let events = counters("torr_entry_events_total", "Events of event streams, by entry.", events);
     let mut families = vec![
-        page.counters("torr_entry_requests_total", "Complete responses by entry and status.", by_status),
+        counters("torr_entry_requests_total", "Complete responses by entry and status.", by_status),
         count(
             "torr_entry_failed_total",
             "Requests that failed, without a complete response or with a response that is not as expected, by entry.",
@@ -64,13 +63,13 @@ fn entry_families(page: &Page<'_>, results: &[EntryResult], counts: &SessionCoun
         count("torr_entry_sessions_failed_total", "Sessions that ended early, by the entry where.", |entry| {
             entry.sessions_failed
         }),
-        page.counters("torr_entry_assert_failures_total", "Failed asserts by entry and assert.", by_assert),
-        page.histograms(
+        counters("torr_entry_assert_failures_total", "Failed asserts by entry and assert.", by_assert),
+        histograms(
             "torr_entry_latency_seconds",
             "Time from when a request was due to its last byte, by entry; timeouts and unfinished requests at their age.",
             times.map(|((_, label), counts)| (vec![label], Cow::Borrowed(&counts.response_times))),
         ),
     ];
-    families.extend(Some(events).filter(|events| !events.get_metric().is_empty()));
+    families.extend(Some(events).filter(|events| !events.is_empty()));
     families
 }
