@@ -54,6 +54,7 @@ const FLAGS: &[(&[&str], &str, Kind)] = &[
     (&[URL], "--max-rate", Kind::Rate),
     (&[URL, "-r", "10"], "--coalesce", Kind::Window),
     (&[URL, "-r", "10"], "--patience", Kind::Duration),
+    (&[URL, "--influxdb", URL], "--push-interval", Kind::Duration),
     (&[URL], "--timeout", Kind::Duration),
     (&[URL], "--warmup", Kind::Duration),
     (&[URL], "--think", Kind::Duration),

@@ -144,6 +144,7 @@ fn a_plan_is_the_command_line_that_it_was_made_of() {
         &[call, "--reflection", "--fail-if", "grpc.UNAVAILABLE>0"],
         &[url, "--fail-if", "p99>50ms,errors>0.1%", "--fail-if", "rps<10"],
         &[url, "--abort-if", "errors>5% for 10s,p99>2s", "--abort-if", "rps<10 for 1500ms"],
+        &[url, "--prometheus-remote-write", "http://p:9090", "--influxdb", "http://i", "--push-interval", "10s"],
         &["https://127.0.0.1:9/", "--http3", "--insecure", "--streams", "3"],
         &[url, "--dashboard"],
         &[url, "--dashboard=127.0.0.1:8089", "--dashboard-cert", "c", "--dashboard-key", "k"],

@@ -46,6 +46,7 @@ impl Servers {
             .replace("127.0.0.1:8443", &self.tls.address)
             .replace("127.0.0.1:3128", &self.proxy.address.to_string())
             .replace("localhost:4318", &self.collector.address.to_string())
+            .replace("localhost:9090", &self.collector.address.to_string())
             .replace("server.pem", &file("server.pem"))
             .replace("server.sock", &file("server.sock"))
     }

@@ -325,7 +325,7 @@ mod tests {
                     pushed: 2,
                     sessions,
                     cpu,
-                    kinds: [0, 0, 1, 0, 0, 0, 0, 0, 0],
+                    kinds: std::array::from_fn(|kind| u64::from(kind == 2)),
                     connections: second,
                     lag_us: Some(5001 - second),
                     ..IntervalCounts::default()

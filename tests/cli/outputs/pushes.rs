@@ -21,7 +21,7 @@ fn metric(request: &[u8], name: &str) -> Data {
     found.and_then(|metric| metric.data).unwrap_or_else(|| panic!("{name} is not there"))
 }
 
-fn asked(request: &[u8]) -> i64 {
+fn begun(request: &[u8]) -> i64 {
     let Data::Sum(sum) = metric(request, "torr.asked") else { panic!("it is a sum") };
     match sum.data_points[0].value {
         Some(PointValue::AsInt(n)) => n,
@@ -45,7 +45,7 @@ fn receivers_get_figures_during_the_run_and_at_its_end() {
 
     let requests = otlp.all();
     assert!(requests.len() >= 3, "{} times in 4 s", requests.len());
-    let counts: Vec<_> = requests.iter().map(|(_, body)| asked(body)).collect();
+    let counts: Vec<_> = requests.iter().map(|(_, body)| begun(body)).collect();
     assert!(counts.is_sorted() && counts[0] < 400 && counts.last() == Some(&400), "{counts:?}");
     let Data::ExponentialHistogram(times) = metric(&requests[0].1, "torr.latency") else { panic!("it was wanted") };
     let point = &times.data_points[0];
@@ -85,7 +85,10 @@ fn a_receiver_that_fails_during_the_run_is_a_note_and_one_that_hangs_holds_up_no
     let ended = run(&[&args, &["--otlp", &url, &server.url()][..]].concat());
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let said = format!("torr: {url}/v1/metrics did not take the figures 1 of ");
-    assert!(ended.stderr.starts_with(&said) && ended.stderr.contains("status 503 Later: not yet"), "{ended:?}");
+    assert!(
+        ended.stderr.starts_with(&said) && ended.stderr.contains("status 503 ") && ended.stderr.contains(": not yet"),
+        "{ended:?}"
+    );
 
     let hanging = Script::start(|client| while client.request().is_some() {});
     let url = format!("http://{}", hanging.address);
@@ -112,7 +115,7 @@ fn prometheus_takes_the_figures_and_their_native_histograms() {
         command.stderr(std::process::Stdio::null()).spawn().expect("prometheus is installed"),
     );
     let get = |path: &str| run(&["once", &format!("http://{address}{path}")]);
-    wait_until("Prometheus is ready", || get("/-/ready").stdout.contains("200 OK").then_some(()));
+    wait_until("Prometheus is ready", || get("/-/ready").stdout.contains("is Ready").then_some(()));
 
     let server = Script::start(answering(OK));
     let (args, write) = (["-r", "200", "-c", "2", "-d", "4s", "--push-interval", "1s"], format!("http://{address}"));
@@ -120,11 +123,12 @@ fn prometheus_takes_the_figures_and_their_native_histograms() {
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
     let result: Value = serde_json::from_str(&ended.stdout).expect("it is JSON");
     let value = |query: &str| {
-        let answer = get(&format!("/api/v1/query?query={query}")).stdout;
-        let json = answer.lines().find(|line| line.trim_start().starts_with('{')).unwrap_or_else(|| panic!("{answer}"));
-        let json: Value = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {answer}"));
+        let shown = get(&format!("/api/v1/query?query={query}")).stdout;
+        let json = shown.lines().find_map(|line| line.find('{').map(|at| &line[at..]));
+        let json = json.unwrap_or_else(|| panic!("{shown}"));
+        let json: Value = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {shown}"));
         let value = json.pointer("/data/result/0/value/1").and_then(Value::as_str).map(str::parse::<f64>);
-        value.unwrap_or_else(|| panic!("{query}: {answer}")).expect("it is a number")
+        value.unwrap_or_else(|| panic!("{query}: {shown}")).expect("it is a number")
     };
     assert_eq!(value("torr_asked_total"), n(&result["asked"]) as f64);
     assert_eq!(value("histogram_count(torr_latency_seconds)"), n(&result["asked"]) as f64);

@@ -42,7 +42,7 @@ pub const ROWS: &[Setting] = &[
     .help("Send the figures to this InfluxDB, also during the run (line protocol) [default path: /write?db=torr]")
     .secret(Secret::Url),
     setting(Part::Output, "push-interval", Kind::Number("DURATION"), parsed!(output.push_interval, push_interval))
-        .help("Send the figures once in this time while the run goes on, at least 1s")
+        .help("Send the figures this often during the run, at least 1s apart")
         .default("5s")
         .needs(&[&["otlp", "prometheus-remote-write", "influxdb"]]),
     setting(Part::Output, "fail-if", Kind::Text("RULE"), all_parsed!(output.fail_if, rules))
