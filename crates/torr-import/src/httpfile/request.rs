@@ -3,7 +3,7 @@
 use super::block::Block;
 use super::{content, function, handler};
 use crate::draft::{DraftEntry, LeftOut};
-use crate::parts::{NOWHERE, capture, entry, option, response, sent_method, variable_name};
+use crate::parts::{NOWHERE, capture, entry, option, response, sent_method};
 use crate::postman::reader::Reader;
 use crate::postman::script::{self, Phase};
 use crate::reason::AUTHENTICATION;
@@ -95,28 +95,22 @@ impl Made<'_> {
 
     /// Returns a template of text with variables.
     pub(super) fn template(&mut self, text: &str) -> Template {
-        let text = self.with_captures(text);
+        self.capture_all(text);
         let left_out = &mut self.left_out;
         let mut function = |name: &str| function::piece(name, left_out);
-        braced(&mut self.reader.variables, &mut self.reader.secrets, &text, &mut function)
+        braced(&mut self.reader.variables, &mut self.reader.secrets, text, &mut function)
     }
 
-    /// Replaces what names a part of an earlier response by a variable that a capture there gives its value.
-    fn with_captures(&mut self, text: &str) -> String {
-        let mut whole = String::new();
+    /// Gives the variables that name a part of an earlier response their values, by captures there.
+    fn capture_all(&mut self, text: &str) {
         for part in in_braces(text) {
-            match part {
-                Part::Text(text) => whole.push_str(text),
-                Part::Reference(name) => {
-                    let variable = self.captured(name);
-                    whole.push_str(&format!("{{{{{}}}}}", variable.as_deref().unwrap_or(name)));
-                }
+            if let Part::Reference(name) = part {
+                self.captured(name);
             }
         }
-        whole
     }
 
-    fn captured(&mut self, reference: &str) -> Option<String> {
+    fn captured(&mut self, reference: &str) -> Option<()> {
         let (name, path) = reference.split_once('.')?;
         let at = *self.named.get(name)?;
         let query = match path.strip_prefix("response.").unwrap_or(path) {
@@ -131,13 +125,13 @@ impl Made<'_> {
                 None => Query::JsonPath(format!("$.{path}").as_str().into()),
             },
         };
-        let variable = self.reader.variables.assign(&variable_name(reference, |_| false));
+        let variable = self.reader.variables.assign(reference);
         let expected = response(&mut self.reader.draft.entries.get_mut(at)?.entry);
         if !expected.captures.iter().any(|capture| capture.name.literal() == Some(&variable)) {
             expected.captures.push(capture(&variable, query));
             self.reader.draft.notes.push(format!("captured: '{variable}' from the response of request {}", at + 1));
         }
-        Some(variable)
+        Some(())
     }
 
     /// Adds the entry of a block; `false` for what is no request of HTTP.

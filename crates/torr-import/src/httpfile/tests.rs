@@ -28,8 +28,8 @@ fn names_variables_fields_and_references() {
     let (file, summary) = imported_with(text, &[], None);
     let expected = "# name: login\nPOST {{host}}/login?a=1&b=2\nContent-Type: application/json\nAuthorization: Bearer {{token}}\n[Options]\n\
         variable: host=\"http://shop.example\"\n{\"n\": \"{{newUuid}}\"}\nHTTP *\n[Captures]\n\
-        login_response_body___access: jsonpath \"$.access\"\nlogin_response_headers_location: header \"Location\"\n\n\
-        # name: Use\nGET {{host}}/use?t={{login_response_body___access}}\nX-B: {{login_response_headers_location}}\n[Options]\nlocation: true\n";
+        login_response_body___access: jsonpath \"$.access\"\nlogin_response_headers_Location: header \"Location\"\n\n\
+        # name: Use\nGET {{host}}/use?t={{login_response_body___access}}\nX-B: {{login_response_headers_Location}}\n[Options]\nlocation: true\n";
     assert_eq!(file, expected);
     assert!(!file.contains("geheim") && summary.contains("HURL_VARIABLE_token"), "{summary}");
 }
