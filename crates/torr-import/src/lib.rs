@@ -8,6 +8,7 @@ pub mod curl;
 mod draft;
 mod form;
 pub mod har;
+pub mod httpfile;
 pub mod jmeter;
 mod line;
 mod node;
