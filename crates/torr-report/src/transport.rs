@@ -12,7 +12,8 @@ pub fn newer_version(protocol: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the numbers of datagrams, of those that a system call sends or receives, and of packets that were lost.
+/// Returns the numbers of datagrams, of those that a system call sends or receives, of packets that were lost, and of datagrams that
+/// kernels dropped.
 pub fn datagrams(datagrams: &Datagrams) -> String {
     let per_call = |mean: Option<f64>| mean.map_or(String::new(), |mean| format!(" ({mean:.1} per system call)"));
     // Packets count when their connection ends.
@@ -24,8 +25,20 @@ pub fn datagrams(datagrams: &Datagrams) -> String {
             format!(", {} of {} lost ({share})", count(lost), plural(packets, "packet"))
         }
     };
+    let dropped = match (datagrams.dropped, datagrams.server_dropped.unwrap_or(0)) {
+        (0, 0) => String::new(),
+        (here, 0) => format!(", {} dropped by the kernel before Torr read them", count(here)),
+        (0, there) => format!(", {} dropped by the kernel before the server read them", count(there)),
+        (here, there) => {
+            format!(
+                ", {} dropped by the kernel before Torr and {} before the server read them",
+                count(here),
+                count(there)
+            )
+        }
+    };
     let (sent, received) = (per_call(datagrams.per_send), per_call(datagrams.per_receive));
-    format!("{} sent{sent}, {} received{received}{lost}", count(datagrams.sent), count(datagrams.received))
+    format!("{} sent{sent}, {} received{received}{lost}{dropped}", count(datagrams.sent), count(datagrams.received))
 }
 
 #[cfg(test)]
@@ -41,9 +54,20 @@ mod tests {
             per_receive: None,
             packets,
             lost_packets,
+            dropped: 0,
+            receive_buffer: None,
+            server_dropped: None,
         };
         assert_eq!(datagrams(&of(0, 0)), "1,234 sent (3.2 per system call), 5 received");
         assert_eq!(datagrams(&of(9, 0)), "1,234 sent (3.2 per system call), 5 received, no packet lost");
         assert!(datagrams(&of(1000, 12)).ends_with(", 12 of 1,000 packets lost (1.2%)"));
+        let dropped = |dropped, server_dropped| Datagrams { dropped, server_dropped, ..of(0, 0) };
+        assert!(datagrams(&dropped(0, Some(0))).ends_with("5 received"));
+        assert!(datagrams(&dropped(1200, None)).ends_with(", 1,200 dropped by the kernel before Torr read them"));
+        assert!(datagrams(&dropped(0, Some(7))).ends_with(", 7 dropped by the kernel before the server read them"));
+        assert!(
+            datagrams(&dropped(8, Some(7)))
+                .ends_with(", 8 dropped by the kernel before Torr and 7 before the server read them")
+        );
     }
 }
