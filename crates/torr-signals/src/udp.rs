@@ -6,7 +6,7 @@ use super::tcp::{UdpSocket, unconnected_udp};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
-/// The most sockets that are told apart.
+/// The most sockets whose drops are counted.
 const SOCKETS: usize = 4096;
 
 /// The drops of sockets, which may come and go.
