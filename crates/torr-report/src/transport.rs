@@ -2,6 +2,7 @@
 
 use crate::human::{count, percent, plural};
 use torr_gauge::datagrams::Datagrams;
+use torr_gauge::result::{AltSvc, PlanSummary};
 
 /// Returns the name of the HTTP version by which the requests of a plan go, where that is newer than HTTP/1.1.
 pub fn newer_version(protocol: &str) -> Option<&'static str> {
@@ -10,6 +11,20 @@ pub fn newer_version(protocol: &str) -> Option<&'static str> {
         "h3" => Some("HTTP/3"),
         _ => None,
     }
+}
+
+/// Returns the sentence of a server's offer that decided on the protocol of a run.
+pub fn alt_svc(plan: &PlanSummary) -> Option<String> {
+    let AltSvc { offer, port } = plan.alt_svc.as_ref()?;
+    let version = newer_version(&plan.protocol).unwrap_or("HTTP/1.1");
+    Some(match (port, offer.is_empty()) {
+        (Some(port), _) if plan.protocol == "h3" => {
+            format!("the server offers HTTP/3 on port {port}: this run uses it")
+        }
+        (Some(_), _) => format!("the server offers HTTP/3, which needs TLS 1.3: this run uses {version}"),
+        (None, true) => format!("the server has no Alt-Svc field: this run uses {version}"),
+        (None, false) => format!("the server offers no HTTP/3 ({offer}): this run uses {version}"),
+    })
 }
 
 /// Returns the numbers of datagrams, of those that a system call sends or receives, of packets that were lost, and of datagrams that
@@ -44,6 +59,24 @@ pub fn datagrams(datagrams: &Datagrams) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_offer_of_a_server_has_a_sentence() {
+        let of = |protocol: &str, offer: &str, port| {
+            let alt_svc = Some(AltSvc { offer: offer.into(), port });
+            alt_svc_of(&PlanSummary { protocol: protocol.into(), alt_svc, ..PlanSummary::default() })
+        };
+        assert_eq!(of("h3", "h3=\":443\"", Some(443)), "the server offers HTTP/3 on port 443: this run uses it");
+        assert_eq!(of("http/1.1", "", None), "the server has no Alt-Svc field: this run uses HTTP/1.1");
+        assert_eq!(of("h2", "clear", None), "the server offers no HTTP/3 (clear): this run uses HTTP/2");
+        let without = "the server offers HTTP/3, which needs TLS 1.3: this run uses HTTP/1.1";
+        assert_eq!(of("http/1.1", "h3=\":443\"", Some(443)), without);
+        assert_eq!(alt_svc(&PlanSummary::default()), None);
+    }
+
+    fn alt_svc_of(plan: &PlanSummary) -> String {
+        alt_svc(plan).expect("there was an offer")
+    }
 
     #[test]
     fn datagrams_have_their_calls_and_losses() {
