@@ -51,7 +51,7 @@ fn mistakes_get_one_line_with_a_hint() {
         (&["--urls", "/dev/null"], "/dev/null: the list of URLs is empty"),
         (
             &["--streams", "10", "http://127.0.0.1:1"],
-            "--streams needs --http2 or --http2-prior-knowledge or --http3 (see 'torr --help-all')",
+            "--streams needs --http2 or --http2-prior-knowledge or --http3 or --alt-svc (see 'torr --help-all')",
         ),
         (&["http://127.0.0.1:1", "--key", "f"], "--key needs --cert (see"),
         (&["once", "http://127.0.0.1:1", "--key=f"], "--key needs --cert (see"),

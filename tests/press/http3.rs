@@ -68,6 +68,38 @@ fn every_request_of_a_closed_loop_is_answered_and_arrives_as_planned() {
 }
 
 #[test]
+fn packets_of_the_warm_up_do_not_count() {
+    let result = press(&hello(), "/", &["-c", "2", "-r", "400", "--warmup", "500ms", "-d", "500ms"]);
+    let datagrams = &result["datagrams"];
+    let (sent, packets) = (count(datagrams, "/sent"), count(datagrams, "/packets"));
+    // After the handshake, which is part of the warm-up, each datagram has one packet. The last ones may be on their way.
+    assert!(packets.abs_diff(sent) <= 4 && sent >= 200, "{datagrams}");
+    let buffer = count(datagrams, "/receive_buffer");
+    assert!((1..=torr_gauge::datagrams::RECEIVE_BUFFER).contains(&buffer), "{datagrams}");
+}
+
+#[test]
+fn bursts_that_do_not_arrive_together_are_a_caution() {
+    for sends_trains in [true, false] {
+        let manner = Manner::new(|_, _| Reply::Response(200, vec![7; 60_000]));
+        let server = Http3Server::start(Manner { sends_trains, ..manner });
+        let result = press(&server, "/", &["-c", "1", "-n", "1000"]);
+        let findings = result["validity"]["findings"].as_array().expect("each run is judged");
+        let of = |what: &str| findings.iter().find(|finding| finding["what"] == what);
+        let drops = of("drops").expect("it is judged");
+        assert_eq!(drops["ok"], count(&result["datagrams"], "/dropped") == 0, "{drops}");
+        match of("bursts") {
+            Some(bursts) => {
+                assert_eq!(bursts["ok"], sends_trains, "{bursts}");
+                assert_eq!(bursts["value"] == 1.0, !sends_trains, "{bursts}");
+            }
+            // So many arrive together that the system calls are few.
+            None => assert!(sends_trains && result["datagrams"]["per_receive"].as_f64() > Some(2.0)),
+        }
+    }
+}
+
+#[test]
 fn an_open_loop_has_its_rate() {
     let server = hello();
     let result = press(&server, "/", &["-r", "200", "-n", "300", "-c", "10"]);

@@ -53,12 +53,14 @@ pub struct Manner {
     pub protocol: &'static [u8],
     /// After so many requests a connection gets GOAWAY.
     pub most: usize,
+    /// Whether a system call sends several datagrams.
+    pub sends_trains: bool,
 }
 
 impl Manner {
     pub fn new(reply: impl Fn(usize, &Seen) -> Reply + Send + Sync + 'static) -> Self {
         let control = vec![0, 4, 0];
-        Self { reply: Arc::new(reply), control, streams: 100, protocol: b"h3", most: usize::MAX }
+        Self { reply: Arc::new(reply), control, streams: 100, protocol: b"h3", most: usize::MAX, sends_trains: true }
     }
 }
 
@@ -146,7 +148,7 @@ fn settings(certificate: &Path, key: &Path, manner: &Manner) -> quinn::ServerCon
     let crypto = QuicServerConfig::try_from(tls).expect("ring has the first cipher suite");
     let mut settings = quinn::ServerConfig::with_crypto(Arc::new(crypto));
     let mut transport = TransportConfig::default();
-    transport.max_concurrent_bidi_streams(manner.streams.into());
+    transport.max_concurrent_bidi_streams(manner.streams.into()).enable_segmentation_offload(manner.sends_trains);
     settings.transport_config(Arc::new(transport));
     settings
 }

@@ -73,6 +73,43 @@ fn every_request_of_a_load_is_answered() {
 }
 
 #[test]
+fn http3_is_used_where_the_server_offers_it() {
+    let scene = Scene::set(&["--workers", "1"]);
+    let load = ["-t", "1", "-n", "30", "-c", "1", "--streams", "3", "--alt-svc", "--cacert", text(&scene.certificate)];
+    let of = |url: &str, more: &[&str]| {
+        let result = torr_json(&[&load[..], more, &[url]].concat());
+        adds_up(&result);
+        assert_eq!(count(&result, "/status/200"), 30, "{}", result["causes"]);
+        result["plan"].clone()
+    };
+    let port = scene.serve.address.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+    let offered = of(&scene.url("/"), &[]);
+    assert_eq!((&offered["protocol"], &offered["depth"]), (&"h3".into(), &3.into()), "{offered}");
+    assert_eq!(Some(count(&offered, "/alt_svc/port")), port, "{offered}");
+    let without_tls13 = of(&scene.url("/"), &["--tls-max", "1.2"]);
+    assert_eq!((&without_tls13["protocol"], &without_tls13["alt_svc"]), (&"http/1.1".into(), &offered["alt_svc"]));
+    // A server of the same certificate without HTTP/3.
+    let key = scene.folder.path().join("server.key");
+    let tls = ["--tls-cert", text(&scene.certificate), "--tls-key", text(&key)];
+    let plain = Serve::start(&tls);
+    let url = format!("https://{}/", plain.address);
+    for (more, protocol, depth) in [(&[][..], "http/1.1", Value::Null), (&["--http2"], "h2", 3.into())] {
+        let plan = of(&url, more);
+        assert_eq!((&plan["protocol"], &plan["depth"]), (&protocol.into(), &depth), "{plan}");
+        assert_eq!(plan["alt_svc"], serde_json::json!({"offer": ""}));
+    }
+    // The report has the reason, and to print a plan sends nothing.
+    let report = torr(&[&load[..], &[url.as_str()]].concat());
+    assert!(report.stdout.contains("the server has no Alt-Svc field: this run uses HTTP/1.1"), "{report:?}");
+    drop(plain);
+    let gone = torr(&[&load[..], &[url.as_str()]].concat());
+    let line = "cannot request the server's Alt-Svc: ";
+    assert!(gone.code != Some(0) && gone.stderr.contains(line), "{gone:?}");
+    let printed = torr(&[&load[..], &[url.as_str(), "--print-plan"]].concat());
+    assert_eq!((printed.code, printed.stderr.as_str()), (Some(0), ""), "{printed:?}");
+}
+
+#[test]
 fn the_access_log_and_the_metrics_have_its_requests() {
     let log = tempfile::NamedTempFile::new().expect("there is room for temporary files");
     let scene = Scene::set(&["--access-log", text(log.path()), "--workers", "1"]);

@@ -443,7 +443,7 @@ impl Collector {
             entries: facts.sessions.as_ref().map_or_else(Vec::new, |sessions| sessions.entries(duration_s)),
             streams: self.streams(facts),
             websocket: total.websocket.as_ref().map(|websocket| websocket.summary()),
-            datagrams: total.datagrams.summary(),
+            datagrams: total.datagrams.summary(facts.signals.as_ref().and_then(Signals::datagrams_dropped)),
             script: None,
             replay: None,
             fleet: None,

@@ -253,8 +253,11 @@ pub struct PlanSummary {
     pub patience_s: Option<f64>,
     /// Whether connections are used again.
     pub keep_alive: bool,
-    /// The protocol: `http/1.1`, `h2`, or `grpc`.
+    /// The protocol: `http/1.1`, `h2`, `h3`, or `grpc`.
     pub protocol: String,
+    /// The server's offer of HTTP/3 before the run, if it has decided on the protocol.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub alt_svc: Option<AltSvc>,
     /// The method.
     pub method: String,
     /// After how many seconds a request counts as timed out.
@@ -277,6 +280,16 @@ pub struct PlanSummary {
     /// The number of requests that a connection carried before it was closed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub requests_per_connection: Option<u64>,
+}
+
+/// What a server offers in `Alt-Svc` (RFC 7838).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AltSvc {
+    /// The value of the field, cut to 200 characters; empty if the response has none.
+    pub offer: String,
+    /// The port at which the server offers HTTP/3 on the same host; `None` if it does not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub port: Option<u16>,
 }
 
 /// A stage of an open loop, in which the rate goes in a straight line.

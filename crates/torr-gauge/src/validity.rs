@@ -3,6 +3,7 @@
 //! Each criterion has its own limit. A statistical test fails only if the effect exceeds the limit *and* its probability by
 //! chance is below [`CHANCE`](crate::result::validity::CHANCE), so that all tests together reject at most one sound run in a hundred.
 
+mod datagrams;
 mod drift;
 mod exponential;
 mod schedule;
@@ -53,6 +54,8 @@ pub fn judge(run: &RunResult, facts: &UnreportedFacts<'_>) -> Validity {
     findings.extend(facts.steal.map(|share| Finding::at_most(STOLEN, Caution::Steal { share })));
     findings.extend(samples(run));
     findings.extend(unfinished::unfinished(run));
+    findings.extend(datagrams::drops(run));
+    findings.extend(datagrams::bursts(run));
     Validity { ok: findings.iter().all(|finding| finding.ok), findings }
 }
 

@@ -192,7 +192,7 @@ fn follow(load: &Load, _: Work) -> Option<Mistake> {
 }
 
 /// The settings that mean nothing for a call of gRPC, whose request is fixed but for its metadata and its messages.
-const NOT_OF_GRPC: [&str; 22] = [
+const NOT_OF_GRPC: [&str; 23] = [
     "request",
     "data-urlencode",
     "form",
@@ -208,6 +208,7 @@ const NOT_OF_GRPC: [&str; 22] = [
     "http2",
     "http2-prior-knowledge",
     "http3",
+    "alt-svc",
     "expect-status",
     "expect-header",
     "expect-body",

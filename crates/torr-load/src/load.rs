@@ -55,6 +55,14 @@ impl Load {
         load
     }
 
+    /// Returns the load with the protocol that is used without an offer of the server.
+    #[must_use]
+    pub fn without_alt_svc(&self) -> Self {
+        let mut load = self.clone();
+        load.transport.alt_svc = false;
+        load
+    }
+
     /// Returns whether the load consists of calls of gRPC.
     pub fn is_grpc(&self) -> bool {
         self.targets.first().is_some_and(|target| is_grpc(target))

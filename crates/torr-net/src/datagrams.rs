@@ -22,7 +22,7 @@ pub const ROOM: usize = HEADER + 65_535;
 /// The number of datagrams that a train to be sent has at most. The kernel sends 64, and 65,507 bytes.
 pub const MOST_DATAGRAMS: usize = 40;
 /// The receive buffer that is requested, in bytes. The kernel grants no more than `net.core.rmem_max`.
-const RECEIVE_BUFFER: usize = 4 * 1024 * 1024;
+pub const RECEIVE_BUFFER: usize = 4 * 1024 * 1024;
 /// Room for the control messages with the size of received datagrams and the address that they were sent to.
 const CONTROL: usize = 128;
 

@@ -32,6 +32,7 @@ pub mod tcp_info;
 pub mod ticker;
 pub mod timestamp;
 pub mod tls;
+pub mod udp_memory;
 pub mod wake_up;
 
 pub use address::Address;
@@ -42,4 +43,5 @@ pub use slab::{Slab, Token};
 pub use stop_signal::StopSignal;
 pub use tcp_info::{TcpInfo, tcp_info};
 pub use ticker::Ticker;
+pub use udp_memory::{UdpMemory, udp_memory};
 pub use wake_up::WakeUp;

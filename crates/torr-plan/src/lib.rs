@@ -1,7 +1,8 @@
 //! From a load to the plan that the engine carries out: finds out what the targets are, reads files, resolves names and
-//! compiles hurl files. Nothing is sent to the service, but what `--reflection` requests.
+//! compiles hurl files. Nothing is sent to the service, but what `--reflection` and `--alt-svc` request.
 #![forbid(unsafe_code)]
 
+mod alt_svc;
 pub mod checks;
 pub mod data;
 mod error;

@@ -44,7 +44,10 @@ pub(crate) fn route(part: &TransportPart, target: &Target) -> Result<Route, Plan
     }
     let proxy = part.proxy.as_deref().map(proxy).transpose()?;
     let first = proxy.as_ref().unwrap_or(target);
-    let addresses = addresses(part, &first.host, first.port)?;
+    let mut addresses = addresses(part, &first.host, first.port)?;
+    if let Some(port) = part.http3_port {
+        addresses.iter_mut().for_each(|address| address.set_port(port));
+    }
     let sources = sources(&part.bind, &addresses)?;
     // As with curl, the flag replaces the credentials of the proxy's URL.
     let user = |proxy: &Target| part.proxy_user.clone().or_else(|| proxy.credentials());
@@ -59,12 +62,14 @@ pub(crate) fn plan(
     target: Target,
     requests: Requests,
 ) -> Result<Plan, PlanError> {
+    // Requests of HTTP/1.1 would be pipelined, which nothing has requested.
+    let has_streams = transport.http3 || transport.http2.is_on();
     let route = route(transport, &target)?;
     Ok(Plan {
         sources: route.sources,
         tunnel: route.tunnel,
         protocol: route.protocol,
-        depth: transport.http2.streams.as_deref().copied().unwrap_or(1),
+        depth: transport.http2.streams.as_deref().copied().filter(|_| has_streams).unwrap_or(1),
         threads: cpus(),
         keep_alive: load.keep_alive(),
         ..Plan::new(target, route.addresses, requests)

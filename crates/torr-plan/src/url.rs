@@ -1,7 +1,7 @@
 //! The plan of a load whose requests go to URLs.
 
 use crate::error::PlanError;
-use crate::{checks, grpc, request, transport};
+use crate::{alt_svc, checks, grpc, request, transport};
 use std::time::Duration;
 use torr_load::{Load, is_grpc};
 use torr_press::request::Options;
@@ -88,5 +88,10 @@ pub fn base_and_options(load: &Load, url: Option<&str>) -> Result<(Plan, Options
         return grpc::call(load, url).map(|call| (call.plan, call.options));
     }
     let (target, request, options) = request::requests(load, url)?;
-    Ok((transport::plan(load, &load.transport, target, request)?, options))
+    if !load.transport.alt_svc {
+        return Ok((transport::plan(load, &load.transport, target, request)?, options));
+    }
+    let (transport, offer) = alt_svc::chosen(&load.transport, &target, load.pace.timeout())?;
+    let plan = transport::plan(load, &transport, target, request)?;
+    Ok((Plan { alt_svc: Some(offer), ..plan }, options))
 }

@@ -4,7 +4,7 @@ use crate::error::PlanError;
 use torr_load::Load;
 
 /// The settings that mean something for HTTP only.
-const OF_HTTP: [&str; 17] = [
+const OF_HTTP: [&str; 18] = [
     "request",
     "head",
     "get",
@@ -19,6 +19,7 @@ const OF_HTTP: [&str; 17] = [
     "http2",
     "http2-prior-knowledge",
     "http3",
+    "alt-svc",
     "streams",
     "sse",
     "tokens",

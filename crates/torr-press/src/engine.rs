@@ -182,6 +182,9 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
         while !self.is_over(now) {
             self.begin_requests(now);
             now = self.wait(now)?;
+            if P::DATAGRAMS && self.recorder.ends_warmup(now) {
+                self.settle_all();
+            }
             self.recorder.end_warmup(now, self.coordinator);
             self.count_ended_sessions(now);
             self.recorder.hand_over(now, self.coordinator);

@@ -21,6 +21,7 @@ use std::net::IpAddr;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
+use torr_gauge::result::AltSvc;
 use torr_net::tls::TlsConfig;
 use torr_net::{Address, Nanos, clock};
 use torr_signals::Watcher;
@@ -49,6 +50,8 @@ pub struct Plan {
     pub protocol: ProtocolConfig,
     /// The request by which a proxy opens a tunnel, if there is a proxy.
     pub tunnel: Option<Vec<u8>>,
+    /// The server's offer of other protocols, if it has decided on this one.
+    pub alt_svc: Option<AltSvc>,
     /// The times at which requests are due.
     pub pace: Pace,
     /// Connections at a time, at least 1; in an open loop the most, opened as they are needed.
@@ -158,6 +161,7 @@ impl Plan {
             events: None,
             protocol: ProtocolConfig { http2: false, http3: false, tls: None, grpc: None },
             tunnel: None,
+            alt_svc: None,
             pace: Pace::closed(None),
             connections: 100,
             depth: 1,

@@ -207,8 +207,8 @@ pub trait Protocol {
     /// Does what is due. Events and bytes that follow from it are those of [`Protocol::receive`] and [`Protocol::flush`].
     fn time_out(&mut self) {}
 
-    /// Adds what the connection has counted since the last call to the state of the thread.
-    fn settle(&mut self, _thread: &mut Self::ThreadState) {}
+    /// Adds what the connection, and the kernel for its socket, have counted since the last call to the state of the thread.
+    fn settle(&mut self, _thread: &mut Self::ThreadState, _socket: impl AsFd) {}
 
     /// Sends bytes that the protocol has written, and returns the number of bytes that the socket took.
     ///

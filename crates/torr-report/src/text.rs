@@ -76,6 +76,9 @@ pub fn report_within(run: &RunResult, width: usize) -> String {
     if let Some(tls) = &run.tls {
         let _ = writeln!(text, "  {:<12} {}", "tls", self::tls(tls));
     }
+    if let Some(offer) = transport::alt_svc(&run.plan) {
+        let _ = writeln!(text, "  {:<12} {}", "alt-svc", printable(&offer));
+    }
     if let Some(datagrams) = &run.datagrams {
         let _ = writeln!(text, "  {:<12} {}", "datagrams", transport::datagrams(datagrams));
     }

@@ -68,6 +68,9 @@ fn the_first_line_says_what_the_load_was() {
 #[test]
 fn a_run_over_quic_has_a_line_of_its_datagrams() {
     let quic = Datagrams {
+        dropped: 0,
+        receive_buffer: None,
+        server_dropped: None,
         sent: 2000,
         received: 3000,
         per_send: Some(4.0),

@@ -5,7 +5,8 @@ use super::reading::{
     ThreadCounts,
 };
 use super::{
-    ClientsUse, ListenerUse, MachineUse, NetworkUse, PeerUse, ProcessUse, ProgramUse, QuotaUse, Signals, ThreadUse,
+    ClientsUse, DatagramSocketsUse, ListenerUse, MachineUse, NetworkUse, PeerUse, ProcessUse, ProgramUse, QuotaUse,
+    Signals, ThreadUse,
 };
 
 /// The most threads of a process that are reported.
@@ -44,6 +45,9 @@ impl Signals {
                 rise(earlier.lookup_samples, later.lookup_samples),
             )
             .filter(|mean| *mean > 0.0),
+            datagram_sockets: earlier.datagram_sockets.zip(later.datagram_sockets).map(|(then, now)| {
+                DatagramSocketsUse { sockets: now.sockets, dropped: now.dropped.saturating_sub(then.dropped) }
+            }),
             other_namespace: later.other_namespace,
         }
     }

@@ -30,6 +30,9 @@ pub struct Signals {
     /// to port 53.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lookups: Option<f64>,
+    /// The server's UDP sockets, where it has some, as servers of HTTP/3 have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub datagram_sockets: Option<DatagramSocketsUse>,
     /// Whether the server is in another network namespace of its machine than the watcher; addresses of peers are those of that namespace.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub other_namespace: bool,
@@ -102,6 +105,16 @@ pub struct ListenerUse {
     pub queued_mean: Option<f64>,
     /// The maximum length of one socket's accept queue.
     pub queued_max: Option<u32>,
+}
+
+/// The UDP sockets at the target's address that are not connected.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DatagramSocketsUse {
+    /// The number of sockets at the end of the interval.
+    pub sockets: usize,
+    /// The number of datagrams that the kernel dropped before the server read them.
+    pub dropped: u64,
 }
 
 /// The connections that the server has accepted.

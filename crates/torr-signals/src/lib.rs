@@ -31,20 +31,22 @@ mod task;
 mod tcp;
 #[cfg(test)]
 mod tests;
+mod udp;
 mod unix;
 mod watcher;
 
 pub use cgroup::own_quota;
 pub use interval::{
-    ClientsUse, ListenerUse, MachineUse, NetworkUse, PeerUse, ProcessUse, ProgramUse, QuotaUse, Signals, ThreadUse,
+    ClientsUse, DatagramSocketsUse, ListenerUse, MachineUse, NetworkUse, PeerUse, ProcessUse, ProgramUse, QuotaUse,
+    Signals, ThreadUse,
 };
 pub use levels::Levels;
 pub use memory::available_memory;
 pub use namespaces::leads_to_namespace;
 pub use printable::printable;
 pub use reading::{
-    ClientCounts, ListenerCounts, MachineCounts, NetworkCounts, PeerCounts, ProcessCounts, ProgramCounts, QuotaCounts,
-    Reading, SCHEMA, ThreadCounts,
+    ClientCounts, DatagramSocketCounts, ListenerCounts, MachineCounts, NetworkCounts, PeerCounts, ProcessCounts,
+    ProgramCounts, QuotaCounts, Reading, SCHEMA, ThreadCounts,
 };
 pub use role::Role;
 pub use watcher::Watcher;

@@ -37,6 +37,9 @@ pub struct Reading {
     pub lookups_sum: u64,
     /// The number of samples of UDP sockets.
     pub lookup_samples: u64,
+    /// The server's UDP sockets, where it has some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub datagram_sockets: Option<DatagramSocketCounts>,
     /// Whether the server is in another network namespace than the watcher, and its peers' addresses are that namespace's.
     pub other_namespace: bool,
     /// The programs that take no part in the run, those with the most CPU time first.
@@ -113,6 +116,16 @@ pub struct ListenerCounts {
     pub queued_sum: u64,
     /// The length of a socket's accept queue in each sample.
     pub queued: Levels,
+}
+
+/// UDP sockets at the target's address that are not connected.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DatagramSocketCounts {
+    /// The number of sockets, which is not cumulative.
+    pub sockets: usize,
+    /// The number of datagrams that the kernel dropped before the server read them.
+    pub dropped: u64,
 }
 
 /// Accepted connections, summed over samples.

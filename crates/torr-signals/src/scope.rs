@@ -29,7 +29,7 @@ impl Target {
     }
 
     /// Whether a listener with this local address is the target's.
-    fn takes(&self, local: SocketAddr) -> bool {
+    pub fn takes(&self, local: SocketAddr) -> bool {
         match self {
             Self::Tcp(addresses) => addresses.iter().any(|&address| takes(local, address)),
             Self::Port(port) => local.port() == *port,

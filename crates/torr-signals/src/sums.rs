@@ -56,6 +56,12 @@ impl Signals {
         self.network?.listen_overflows
     }
 
+    /// Returns the number of datagrams that the kernel dropped before the server read them. `None` for a server without UDP sockets, or
+    /// if the kernel does not report it.
+    pub fn datagrams_dropped(&self) -> Option<u64> {
+        Some(self.datagram_sockets?.dropped)
+    }
+
     /// Returns the ratio of the CPU time that running threads demanded to the CPU time that they got: stolen time is taken from
     /// threads that run. 1 without steal, or if the kernel does not report it.
     pub fn steal_factor(&self) -> f64 {

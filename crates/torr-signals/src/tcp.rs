@@ -5,6 +5,8 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 const ESTABLISHED: u8 = 1;
+/// The state of UDP sockets that are not connected.
+const UNCONNECTED: u8 = 7;
 const LISTEN: u8 = 10;
 const STATES: u32 = 1 << ESTABLISHED | 1 << LISTEN;
 
@@ -12,6 +14,9 @@ const IPV4: u8 = 2;
 const IPV6: u8 = 10;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
+/// The attribute with the memory of a socket, and the position of the number of dropped packets there, in bytes.
+const MEMORY: u16 = 7;
+const DROPS: usize = 32;
 /// The attribute with `tcp_info`, and the bit that requests it.
 const INFO: u16 = 2;
 const WANT_INFO: u8 = 1 << (INFO - 1);
@@ -68,7 +73,8 @@ pub(super) fn sockets(netlink: &mut Netlink) -> io::Result<Vec<TcpSocket>> {
     if all.is_err() {
         found.clear();
         for family in [IPV4, IPV6] {
-            netlink.dump(BY_FAMILY, &family_request(family, TCP, STATES), |record| found.extend(socket(record)))?;
+            netlink
+                .dump(BY_FAMILY, &family_request(family, TCP, INFO, STATES), |record| found.extend(socket(record)))?;
         }
     }
     Ok(found)
@@ -78,7 +84,7 @@ pub(super) fn sockets(netlink: &mut Netlink) -> io::Result<Vec<TcpSocket>> {
 pub(super) fn connected_udp(netlink: &mut Netlink) -> io::Result<Vec<(SocketAddr, u64)>> {
     let mut found = vec![];
     for family in [IPV4, IPV6] {
-        netlink.dump(BY_FAMILY, &family_request(family, UDP, 1 << ESTABLISHED), |record| {
+        netlink.dump(BY_FAMILY, &family_request(family, UDP, 0, 1 << ESTABLISHED), |record| {
             found.extend(socket(record).map(|socket| (socket.remote, socket.inode)));
         })?;
     }
@@ -93,8 +99,36 @@ fn all_request() -> Vec<u8> {
     request
 }
 
-fn family_request(family: u8, protocol: u8, states: u32) -> Vec<u8> {
-    let wanted = if protocol == TCP { WANT_INFO } else { 0 };
+/// One UDP socket that is not connected.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct UdpSocket {
+    /// Tells sockets apart for as long as the machine runs.
+    pub cookie: u64,
+    /// The number of datagrams that the kernel has dropped. It wraps around.
+    pub dropped: u32,
+}
+
+/// Returns the UDP sockets that are not connected and whose local address `takes` accepts.
+pub(super) fn unconnected_udp(netlink: &mut Netlink, takes: impl Fn(SocketAddr) -> bool) -> io::Result<Vec<UdpSocket>> {
+    let mut found = vec![];
+    for family in [IPV4, IPV6] {
+        netlink.dump(BY_FAMILY, &family_request(family, UDP, MEMORY, 1 << UNCONNECTED), |record| {
+            found.extend(udp_socket(record, &takes));
+        })?;
+    }
+    Ok(found)
+}
+
+fn udp_socket(record: &[u8], takes: impl Fn(SocketAddr) -> bool) -> Option<UdpSocket> {
+    let found = socket(record).filter(|socket| takes(socket.local))?;
+    let (_, rest) = record.split_at_checked(RECORD)?;
+    let (_, memory) = attributes(rest).find(|(kind, _)| *kind == MEMORY)?;
+    Some(UdpSocket { cookie: found.cookie, dropped: number32(memory, DROPS)? })
+}
+
+/// Returns a request for the sockets of a family and protocol in these states, with one attribute if its number isn't 0.
+fn family_request(family: u8, protocol: u8, attribute: u16, states: u32) -> Vec<u8> {
+    let wanted = if attribute == 0 { 0 } else { 1 << (attribute - 1) };
     let mut request = vec![family, protocol, wanted, 0];
     request.extend(states.to_ne_bytes());
     request.extend(IDENTITY);

@@ -15,6 +15,7 @@ use super::rounds::{Rounds, thread_cpu};
 use super::scope::{Scope, Target};
 use super::sides::sides;
 use super::tcp::{self, TcpSocket};
+use super::udp::DatagramSockets;
 use super::unix::{self, UnixSockets};
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -155,6 +156,7 @@ struct State {
     /// What is behind the peers.
     behind_peers: Behind,
     lookups: Lookups,
+    datagram_sockets: DatagramSockets,
     /// The peers' addresses.
     talked_to: HashSet<SocketAddr>,
     /// Whether the server has had, since the last sample, a new peer whose processes are not known yet.
@@ -182,6 +184,7 @@ impl State {
             peers: Peers::default(),
             behind_peers: Behind::default(),
             lookups: Lookups::default(),
+            datagram_sockets: DatagramSockets::default(),
             talked_to: HashSet::new(),
             new_peers: false,
             over_unix: false,
@@ -283,6 +286,9 @@ impl State {
         self.processes.refresh();
         let mine = self.mine();
         self.others.look(&mine);
+        let target = &self.scope.target;
+        let of_udp = |netlink| self.datagram_sockets.count(netlink, |local| target.takes(local));
+        let datagram_sockets = self.netlink.as_mut().and_then(of_udp);
         let (listeners, clients) = self.clients.counts();
         let mut peers = self.peers.counts();
         for peer in &mut peers {
@@ -310,6 +316,7 @@ impl State {
             others: self.others.counts(&mine),
             lookups_sum: self.lookups.sum,
             lookup_samples: self.lookups.samples,
+            datagram_sockets,
         }
     }
 }

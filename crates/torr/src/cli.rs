@@ -186,7 +186,7 @@ fn prepare_target(load: Load, notes: bool) -> Result<Ready, CliError> {
 /// Checks the targets and settings of a load without a plan, or of that which a plan became.
 fn prepare_load(mut load: Load, plan: Option<&Merged>, notes: bool) -> Result<Ready, CliError> {
     // To look through a plan sends nothing, as to print one does.
-    load.output.print_plan |= !notes && load.grpc.reflection;
+    load.output.print_plan |= !notes && (load.grpc.reflection || load.transport.alt_svc);
     let located = |stop| match (plan, stop) {
         (Some(plan), CliError::Usage(mistake)) => plan.find(&mistake, mistake_of),
         (_, stop) => stop,
@@ -267,6 +267,8 @@ fn check_printed(load: &Load, kind: &TargetKind, inputs: &[InputFile]) -> Result
     if inputs.iter().any(|(_, path)| path.as_os_str() == "-") {
         return Ok(());
     }
+    // The server would have to offer it.
+    let load = &load.without_alt_svc();
     match kind {
         // The server would have to describe its service.
         TargetKind::Url(_) if load.grpc.reflection => load.output.check(&[], false).map_err(CliError::Usage),

@@ -14,7 +14,8 @@ use torr_press::RunEnd;
 
 /// A sample in which each field has a value that a real one could have.
 fn sample() -> Value {
-    let datagrams = json!({"sent": 9, "sends": 8, "received": 7, "receives": 6, "packets": 9, "lost_packets": 1});
+    let datagrams = json!({"sent": 9, "sends": 8, "received": 7, "receives": 6, "packets": 9, "lost_packets": 1,
+        "dropped": 1, "receive_buffer": 212_992});
     let sockets = json!({"readings": 1, "min_rtt": 4, "rtt": {"sum": 40, "count": 1}, "rtt_max": 40,
         "receiver_rtt": {"sum": 10, "count": 1},
         "grown": {"retransmits": 1, "segments": 9, "busy": 100, "window_limited": 1, "buffer_limited": 1}});

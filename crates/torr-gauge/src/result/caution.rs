@@ -30,6 +30,10 @@ pub enum Criterion {
     Samples,
     /// The share of the requests without a response when a closed loop ended.
     Unfinished,
+    /// The share of the datagrams that this machine's kernel dropped before Torr read them.
+    Drops,
+    /// The mean number of datagrams that a system call received.
+    Bursts,
 }
 
 /// The measurement of a criterion, and what its remedy depends on.
@@ -88,6 +92,16 @@ pub enum Caution {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         of_events: bool,
     },
+    Drops {
+        share: f64,
+        dropped: u64,
+        /// The size in bytes of the smallest receive buffer of a socket; 0 if unknown.
+        receive_buffer: u64,
+    },
+    Bursts {
+        per_receive: f64,
+        received: u64,
+    },
 }
 
 /// Why a schedule was not kept.
@@ -119,6 +133,8 @@ impl Caution {
             Self::Steal { .. } => Criterion::Steal,
             Self::Unfinished { .. } => Criterion::Unfinished,
             Self::Samples { .. } => Criterion::Samples,
+            Self::Drops { .. } => Criterion::Drops,
+            Self::Bursts { .. } => Criterion::Bursts,
         }
     }
 
@@ -131,7 +147,8 @@ impl Caution {
             Self::Rate { deviation, .. } => *deviation,
             Self::Arrivals { distance, .. } => *distance,
             Self::Generator { share, .. } | Self::Queued { share, .. } => *share,
-            Self::Steal { share } | Self::Unfinished { share, .. } => *share,
+            Self::Steal { share } | Self::Unfinished { share, .. } | Self::Drops { share, .. } => *share,
+            Self::Bursts { per_receive, .. } => *per_receive,
             Self::Samples { count, .. } => *count as f64,
         }
     }

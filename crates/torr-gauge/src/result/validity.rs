@@ -32,7 +32,7 @@ pub struct Finding {
     pub ok: bool,
     /// The measured value in the unit of the criterion.
     pub value: f64,
-    /// The upper limit of the value's distance from 0; for [`Criterion::Samples`] the lower limit.
+    /// The upper limit of the value's distance from 0; for [`Criterion::Samples`] and [`Criterion::Bursts`] the lower limit.
     pub limit: f64,
     /// The probability of the value by chance. The finding is bad only below [`CHANCE`], or if the change is one clean step.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -89,7 +89,9 @@ impl Bounded for Caution {
             | Self::Rate { .. }
             | Self::Generator { .. }
             | Self::Steal { .. }
-            | Self::Unfinished { .. } => Ok(()),
+            | Self::Unfinished { .. }
+            | Self::Drops { .. }
+            | Self::Bursts { .. } => Ok(()),
         }
     }
 }

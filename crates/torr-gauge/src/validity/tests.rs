@@ -2,6 +2,7 @@
 
 use super::{UnreportedFacts, judge};
 use crate::collector::{Collector, RunFacts};
+use crate::datagrams::DatagramTally;
 use crate::generator::ThreadCost;
 use crate::result::RunResult;
 use crate::result::validity::{CHANCE, Caution, Criterion, Finding, OffSchedule, Validity};
@@ -279,4 +280,39 @@ fn percentiles_that_are_left_out_are_named() {
     let none = run(plan(), at_ease(), |_| (0, 0), |_| ());
     assert_eq!(of(&none, Criterion::Samples), None);
     assert_eq!(Latency::default().summary(), None);
+}
+
+/// A run of 1,000 responses over QUIC with these datagrams, of so many bytes.
+fn quic(size: u64, datagrams: DatagramTally) -> RunResult {
+    let all = |sample: &mut Sample| {
+        sample.datagrams = DatagramTally { sent: 1000, sends: 1000, ..datagrams };
+        sample.received = size * datagrams.received;
+    };
+    run(plan(), at_ease(), |_| (100, 500), all)
+}
+
+#[test]
+fn dropped_datagrams_are_a_caution_of_their_own() {
+    let dropped = |dropped| DatagramTally { dropped, received: 990, receives: 990, ..DatagramTally::default() };
+    assert_eq!(bad(&quic(1200, dropped(0))), []);
+    let few = quic(1200, dropped(10));
+    assert_eq!(bad(&few), [Criterion::Drops]);
+    assert_eq!(of(&few, Criterion::Drops).map(|drops| drops.value), Some(0.01));
+    assert_eq!(of(&run(plan(), at_ease(), |_| (100, 500), |_| ()), Criterion::Drops), None, "there are no datagrams");
+}
+
+#[test]
+fn bursts_are_judged_where_datagrams_could_arrive_together() {
+    let received = |received, receives| DatagramTally { received, receives, ..DatagramTally::default() };
+    let bursts =
+        |size, datagrams| of(&quic(size, datagrams), Criterion::Bursts).map(|bursts| (bursts.ok, bursts.value));
+    assert_eq!(bursts(1200, received(8000, 8000)), Some((false, 1.0)));
+    assert_eq!(bursts(1200, received(8000, 4000)), Some((true, 2.0)));
+    for (why, size, datagrams) in [
+        ("responses of few datagrams", 1200, received(3000, 3000)),
+        ("acknowledgements", 50, received(8000, 8000)),
+        ("few system calls", 1200, received(8000, 900)),
+    ] {
+        assert_eq!(bursts(size, datagrams), None, "{why}");
+    }
 }

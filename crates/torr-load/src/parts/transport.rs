@@ -22,6 +22,10 @@ pub struct TransportPart {
     pub http2: Http2Part,
     /// Whether HTTP/3 is spoken.
     pub http3: bool,
+    /// Whether HTTP/3 is spoken where the server offers it.
+    pub alt_svc: bool,
+    /// The port at which the server offers HTTP/3, if a response has offered it.
+    pub http3_port: Option<u16>,
     pub tls: TlsPart,
 }
 

@@ -58,9 +58,27 @@ pub const ROWS: &[Setting] = &[
     setting(Part::Transport, "http3", Kind::Switch, switch!(transport.http3))
         .help("Use HTTP/3 over QUIC")
         .excludes(&NOT_OVER_HTTP3),
+    setting(Part::Transport, "alt-svc", Kind::Switch, switch!(transport.alt_svc))
+        .help(
+            "Use HTTP/3 where the server offers it (Alt-Svc), which one HEAD request before the run finds out; otherwise HTTP/1.1, or \
+             HTTP/2 with --http2",
+        )
+        .excludes(&[
+            "http3",
+            "http2-prior-knowledge",
+            "unix-socket",
+            "proxy",
+            "pipeline",
+            "follow",
+            "listen",
+            "timestamps",
+            "quick-ack",
+            "script",
+        ])
+        .not_for_sessions("use --http3 instead"),
     setting(Part::Transport, "streams", Kind::Number("N"), parsed!(transport.http2.streams, depth))
         .help("Keep this many requests in flight on each HTTP/2 or HTTP/3 connection [default: 1]")
-        .needs(&[&["http2", "http2-prior-knowledge", "http3"]])
+        .needs(&[&["http2", "http2-prior-knowledge", "http3", "alt-svc"]])
         .not_for_sessions("a virtual user has one request in flight"),
     setting(Part::Tls, "cacert", Kind::Path("FILE"), file!(transport.tls.cacert))
         .help("Trust the certificates in this PEM file instead of the system's")

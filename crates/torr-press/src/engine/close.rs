@@ -189,7 +189,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         connection.unwritten = connection.requests.len() as u16;
         if P::DATAGRAMS {
             connection.cold.timer = None;
-            connection.protocol.settle(&mut self.protocol);
+            connection.protocol.settle(&mut self.protocol, &socket);
         }
         if socket.sending != Sending::Free {
             (connection.cold.unsent, connection.cold.send_failure) = (UnsentBytes::default(), None);

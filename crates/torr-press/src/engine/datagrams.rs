@@ -75,6 +75,16 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         self.arm_timer(index);
     }
 
+    /// Adds what all connections have counted so far to the sample.
+    pub(super) fn settle_all(&mut self) {
+        for connection in &mut self.connections {
+            if let Some(socket) = &connection.socket {
+                connection.protocol.settle(&mut self.protocol, socket);
+            }
+        }
+        P::add_tally(&mut self.protocol, &mut self.recorder.sample);
+    }
+
     /// Handles an error of a socket of datagrams: it is about those that were sent before.
     #[cold]
     pub(super) fn datagrams_refused(&mut self, index: usize, error: &io::Error) {

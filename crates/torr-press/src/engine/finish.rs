@@ -16,7 +16,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     /// Records the requests that are unanswered at the end, and hands over what is left.
     pub(super) fn finish(mut self, now: Nanos) -> (ThreadResult, OpenConnections<P>) {
         if P::DATAGRAMS {
-            self.connections.iter_mut().for_each(|connection| connection.protocol.settle(&mut self.protocol));
+            self.settle_all();
         }
         P::add_tally(&mut self.protocol, &mut self.recorder.sample);
         self.sockets.sample(&mut self.connections, LAST_SOCKETS, now, &mut self.recorder);

@@ -152,10 +152,16 @@ impl Recorder {
         self.warm_until + self.interval * (self.intervals + current)
     }
 
+    /// Whether the time of the warm-up is over, but the warm-up has not been ended yet.
+    #[inline]
+    pub fn ends_warmup(&self, now: Nanos) -> bool {
+        !self.is_measuring() && now >= self.warm_until
+    }
+
     /// Ends the warm-up when its time is over. Requests from before it are recorded apart from then on.
     #[inline]
     pub fn end_warmup(&mut self, now: Nanos, coordinator: &impl Coordinator) {
-        if !self.is_measuring() && now >= self.warm_until {
+        if self.ends_warmup(now) {
             self.warmup = Some(Box::new(std::mem::replace(&mut self.sample, coordinator.fresh_sample())));
             self.idle_handed_over = self.idle;
             self.carried = self.open;

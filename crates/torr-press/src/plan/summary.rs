@@ -45,6 +45,7 @@ impl Plan {
                 () if self.protocol.http3 => "h3".into(),
                 () => "http/1.1".into(),
             },
+            alt_svc: self.alt_svc.clone(),
             method: self.work.methods(),
             timeout_s: self.timeout.as_secs_f64(),
             staged: steered

@@ -32,7 +32,7 @@ use stream::{Stream, Streams};
 use torr_gauge::{Failure, Sample};
 use torr_net::quic::{QuicClient, QuicConnection, QuicError, QuicEvent, StreamId};
 use torr_net::tls::NegotiatedTls;
-use torr_net::{Nanos, datagrams};
+use torr_net::{Nanos, datagrams, udp_memory};
 use torr_wire::http3::{ErrorCode, Http3Error, LARGEST_SECTION, write_control_stream};
 
 /// HTTP/3: responses arrive in any order, each on its request's stream.
@@ -68,8 +68,9 @@ pub(crate) struct Http3<'p> {
     /// Whether a failed response is to be kept, and the first one that was complete.
     gathers: bool,
     failed: Option<Box<ParsedResponse>>,
-    /// The packets of the connection that have been counted.
+    /// The packets of the connection that have been counted, and the datagrams that the kernel has dropped.
     counted: (u64, u64),
+    counted_drops: u32,
 }
 
 /// The end of a connection.
@@ -114,6 +115,7 @@ impl<'p> Http3<'p> {
             gathers: false,
             failed: None,
             counted: (0, 0),
+            counted_drops: 0,
         }
     }
 
@@ -351,11 +353,15 @@ impl Protocol for Http3<'_> {
         }
     }
 
-    fn settle(&mut self, buffers: &mut Http3Buffers) {
+    fn settle(&mut self, buffers: &mut Http3Buffers, socket: impl AsFd) {
         if let Some(quic) = &self.quic {
             let packets = quic.packets();
             buffers.count_packets(self.counted, packets);
             self.counted = packets;
+        }
+        if let Some(memory) = udp_memory(socket) {
+            buffers.count_drops(memory.dropped.wrapping_sub(self.counted_drops), memory.receive_buffer);
+            self.counted_drops = memory.dropped;
         }
     }
 

@@ -1,8 +1,9 @@
 //! The sentences of the findings of a run's validity: what was measured, and the remedy if that is bad.
 
 use super::fact::fact;
-use crate::human::{count, percent, times};
+use crate::human::{count, percent, plural, times};
 use torr_gauge::Validity;
+use torr_gauge::datagrams::RECEIVE_BUFFER;
 use torr_gauge::result::validity::{Caution, Finding, OffSchedule};
 use torr_gauge::verdict::{Fact, Unit};
 
@@ -92,6 +93,18 @@ fn measured(caution: &Caution) -> String {
                 false => format!("{} {times} are too few for {}", count(*samples), left_out.join(", ")),
             }
         }
+        C::Drops { dropped: 0, .. } => "the kernel dropped no datagram before Torr read it".into(),
+        C::Drops { share, dropped, receive_buffer } => {
+            let buffer = match receive_buffer {
+                0 => String::new(),
+                bytes => format!(": the receive buffer of a socket has {} bytes", count(*bytes)),
+            };
+            let datagrams = plural(*dropped, "datagram");
+            format!("the kernel dropped {datagrams} ({}) before Torr read them{buffer}", percent(*share))
+        }
+        C::Bursts { per_receive, received } => {
+            format!("a system call received {per_receive:.2} of {} datagrams on average", count(*received))
+        }
     }
 }
 
@@ -142,6 +155,17 @@ fn advice(caution: &Caution) -> &'static str {
         C::Unfinished { .. } => {
             "run longer, or add --warmup: it balances the requests in flight at the start and at the end"
         }
+        C::Drops { receive_buffer: 1..RECEIVE_BUFFER, .. } => {
+            "net.core.rmem_max limits it: run `sysctl -w net.core.rmem_max=4194304`"
+        }
+        C::Drops { .. } => {
+            "response times include the time until the server sends their content again: use more threads, or fewer \
+             streams per connection"
+        }
+        C::Bursts { .. } => {
+            "the path takes bursts apart, or the server sends datagrams one by one: each costs Torr a system call, so \
+             compare CPU times only with runs over the same path"
+        }
         C::Samples { of_events: false, .. } => "run longer: the 99th percentile needs 500 response times",
         C::Samples { of_events: true, .. } => "run longer: the 99th percentile needs 500 gaps between events",
     }
@@ -182,6 +206,14 @@ mod tests {
             (
                 Caution::Samples { count: 30, left_out: vec!["p99".into()], of_events: true },
                 "30 gaps between events are too few for p99",
+            ),
+            (
+                Caution::Drops { share: 0.02, dropped: 1200, receive_buffer: 212_992 },
+                "the kernel dropped 1,200 datagrams (2.0%) before Torr read them: the receive buffer of a socket has 212,992 bytes",
+            ),
+            (
+                Caution::Bursts { per_receive: 1.0, received: 4000 },
+                "a system call received 1.00 of 4,000 datagrams on average",
             ),
         ] {
             let mut validity =

@@ -19,7 +19,6 @@ pub(crate) use endpoint::serve;
 pub(crate) use mailbox::mailboxes;
 
 use crate::conn::admission::ConnectionLimits;
-use crate::conn::handover::frame_guard::STREAMS;
 use crate::settings::Settings;
 use mailbox::{Mailbox, Passed};
 use std::os::fd::OwnedFd;
@@ -31,6 +30,11 @@ use torr_wire::http3::LARGEST_SECTION;
 
 /// The least time after which a quiet client gets a PING.
 const LEAST_QUIET: Duration = Duration::from_secs(1);
+
+/// The number of requests that a client may have in flight on a connection, of which RFC 9114 recommends 100 at least (section 6.1).
+/// `quinn-proto` has an entry for each stream that may come. With 8 unidirectional streams these are 112, the most for which its tables
+/// have 128 places: with more, each idle connection would take 5 KiB more.
+const REQUESTS: u32 = 104;
 
 /// What a worker needs to serve HTTP/3.
 pub(crate) struct Http3Part {
@@ -46,7 +50,7 @@ pub(crate) struct Http3Part {
 /// # Errors
 /// If the settings of TLS allow no HTTP/3.
 pub(crate) fn server(tls: &TlsAcceptor, settings: &Settings) -> Result<QuicServer, TlsError> {
-    QuicServer::new(tls, QuicLimits { requests: STREAMS, quiet: settings.write_timeout.max(LEAST_QUIET) })
+    QuicServer::new(tls, QuicLimits { requests: REQUESTS, quiet: settings.write_timeout.max(LEAST_QUIET) })
 }
 
 /// Returns the most bytes of a field section.

@@ -5,7 +5,11 @@ use bytes::Bytes;
 use std::io;
 use std::os::fd::AsFd;
 use torr_gauge::Sample;
+use torr_gauge::datagrams::DatagramTally;
 use torr_net::datagrams::{self, DatagramCounts};
+
+/// The sentence of a caution names what the sockets request.
+const _: () = assert!(datagrams::RECEIVE_BUFFER as u64 == torr_gauge::datagrams::RECEIVE_BUFFER);
 
 /// The buffers and counts of a thread.
 #[derive(Debug, Default)]
@@ -21,8 +25,8 @@ pub struct Http3Buffers {
     /// Room for a field section that is being encoded.
     pub(super) section: Vec<u8>,
     pub(super) counts: DatagramCounts,
-    /// The packets that were lost, and all that were sent, of connections since the last tally.
-    packets: (u64, u64),
+    /// The packets and drops of connections and their sockets since the last tally.
+    settled: DatagramTally,
     /// The bytes of trains' headers among those that count as sent, as far as they have not been subtracted.
     overhead: u64,
 }
@@ -37,8 +41,14 @@ impl Http3Buffers {
 
     /// Counts the packets of a connection, those `before` having been counted.
     pub(super) fn count_packets(&mut self, before: (u64, u64), now: (u64, u64)) {
-        self.packets.0 += now.0.saturating_sub(before.0);
-        self.packets.1 += now.1.saturating_sub(before.1);
+        self.settled.lost_packets += now.0.saturating_sub(before.0);
+        self.settled.packets += now.1.saturating_sub(before.1);
+    }
+
+    /// Counts the datagrams that the kernel has dropped of a socket with a receive buffer of this size.
+    pub(super) fn count_drops(&mut self, dropped: u32, receive_buffer: u64) {
+        self.settled.dropped += u64::from(dropped);
+        self.settled.has_buffer(receive_buffer);
     }
 
     /// Adds the counts since the last call to a sample.
@@ -48,15 +58,14 @@ impl Http3Buffers {
         sample.sent -= subtracted;
         self.overhead -= subtracted;
         let counts = std::mem::take(&mut self.counts);
-        let packets = std::mem::take(&mut self.packets);
-        if counts != DatagramCounts::default() || packets != (0, 0) {
+        let settled = std::mem::take(&mut self.settled);
+        if counts != DatagramCounts::default() || settled != DatagramTally::default() {
             let tally = &mut sample.datagrams;
             tally.sent += counts.sent;
             tally.sends += counts.sends;
             tally.received += counts.received;
             tally.receives += counts.receives;
-            tally.lost_packets += packets.0;
-            tally.packets += packets.1;
+            tally.add(&settled);
         }
     }
 }
