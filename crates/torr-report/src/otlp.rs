@@ -25,8 +25,8 @@ pub(crate) fn refused(response: &[u8]) -> Option<(i64, String)> {
     (part.rejected_data_points > 0).then(|| (part.rejected_data_points, redact::line(&part.error_message)))
 }
 
-/// Returns all metrics of a run.
-fn metrics(run: &Measurement, is_exponential: bool) -> ExportMetricsServiceRequest {
+/// Returns all metrics of a run, with exponential histograms or with those of fixed bounds.
+pub fn metrics(run: &Measurement, is_exponential: bool) -> ExportMetricsServiceRequest {
     let result = &run.result;
     let points = Points::new(result, is_exponential);
     let scope = InstrumentationScope {

@@ -44,7 +44,7 @@ fn each_interval_has_its_pushed_messages_or_events() {
 
 #[test]
 fn a_collector_gets_the_counts() {
-    let request = otlp::metrics(&run(false));
+    let request = otlp::metrics(&run(false), false);
     let metrics = &request.resource_metrics[0].scope_metrics[0].metrics;
     let data = |name: &str| {
         let metric = metrics.iter().find(|metric| metric.name == name).unwrap_or_else(|| panic!("no {name}"));
