@@ -170,6 +170,6 @@ fn a_run_without_events_can_be_written() {
     assert_eq!(csv::series(&run.result).expect("it can be written").lines().count(), 1);
     let text = prometheus::text(&run).expect("it can be written");
     assert!(text.contains("torr_latency_seconds_count") && !text.contains("torr_requests_total"), "{text}");
-    assert_eq!(otlp::metrics(&run).resource_metrics.len(), 1);
+    assert_eq!(otlp::metrics(&run, false).resource_metrics.len(), 1);
     assert!(junit::run(&run.result).expect("it can be written").contains("tests=\"1\""));
 }

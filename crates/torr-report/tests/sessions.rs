@@ -164,7 +164,7 @@ fn prometheus_has_samples_of_each_entry() {
 
 #[test]
 fn otlp_has_points_of_each_entry() {
-    let request = otlp::metrics(&run());
+    let request = otlp::metrics(&run(), false);
     let metrics = &request.resource_metrics[0].scope_metrics[0].metrics;
     let metric = |name: &str| metrics.iter().find(|m| m.name == name).unwrap_or_else(|| panic!("no {name}"));
     let counts = |name: &str, key: &str| -> Vec<(String, i64)> {
