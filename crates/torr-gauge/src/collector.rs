@@ -1,8 +1,10 @@
 //! The merge of all threads' samples into one result.
 
 mod first_response;
+mod thread_totals;
 
 pub use first_response::FirstResponse;
+pub use thread_totals::ThreadTotals;
 
 use crate::buckets::Buckets;
 use crate::failed_response::FailedResponse;
@@ -77,37 +79,6 @@ pub struct Measurement {
     pub first: Option<FirstResponse>,
     /// The counts of sessions and entries, in a run with sessions. Entry `n` is `result.entries[n]`.
     pub sessions: Option<SessionCounts>,
-}
-
-/// The counts of one thread.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ThreadTotals {
-    /// The number of connections established.
-    pub opened: u64,
-    /// The number of complete responses.
-    pub answered: u64,
-    /// The number of complete responses with a status of 400 or more.
-    pub status_errors: u64,
-    /// The number of requests that failed otherwise than by a status.
-    pub failed: u64,
-    /// The number of bytes received.
-    pub received: u64,
-    /// The number of bytes received that are content.
-    pub body: u64,
-    /// The time in nanoseconds in which the thread waited for events.
-    pub idle: u64,
-}
-
-impl ThreadTotals {
-    fn add(&mut self, sample: &Sample) {
-        self.opened += sample.opened;
-        self.answered += sample.answered.count();
-        self.status_errors += sample.status_errors();
-        self.failed += sample.failures.total();
-        self.received = self.received.saturating_add(sample.received);
-        self.body = self.body.saturating_add(sample.body);
-        self.idle = self.idle.saturating_add(sample.idle);
-    }
 }
 
 /// The progress of a run, for live output.

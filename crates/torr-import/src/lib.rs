@@ -8,7 +8,6 @@ pub mod curl;
 mod draft;
 mod form;
 pub mod har;
-pub mod httpfile;
 pub mod jmeter;
 mod line;
 mod node;

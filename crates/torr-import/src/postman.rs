@@ -5,8 +5,8 @@ mod body;
 mod dynamic;
 mod expectation;
 mod item;
-pub(crate) mod reader;
-pub(crate) mod script;
+mod reader;
+mod script;
 mod url;
 
 use crate::draft::{Draft, ImportError};

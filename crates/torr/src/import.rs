@@ -6,11 +6,11 @@ mod groups;
 use crate::exit::{self, CliError};
 use crate::output;
 use crate::sink::Sink;
-use args::{CurlArgs, HttpArgs, JmeterArgs, OpenApiArgs, PostmanArgs};
+use args::{CurlArgs, JmeterArgs, OpenApiArgs, PostmanArgs};
 pub use args::{ImportArgs, Kind};
 use std::path::Path;
 use std::process::ExitCode;
-use torr_import::{Draft, apipost, curl, har, httpfile, jmeter, openapi, postman};
+use torr_import::{Draft, apipost, curl, har, jmeter, openapi, postman};
 use torr_net::errors::describe;
 use torr_plan::input::Input;
 
@@ -33,7 +33,6 @@ pub fn run(args: &ImportArgs) -> Result<ExitCode, CliError> {
             let text = input.read_text(&args.file, "an Apipost export")?;
             (apipost::import(&text).map_err(CliError::usage)?, &args.output)
         }
-        Kind::Http(args) => (from_http(args, &mut input)?, &args.output),
         Kind::Jmeter(args) => return from_jmeter(args, &mut input),
     };
     let sink = Sink::open(output)?;
@@ -97,20 +96,6 @@ fn from_postman(args: &PostmanArgs, input: &mut Input) -> Result<Draft, CliError
     let globals = args.globals.as_ref().map(|path| input.read_text(path, "globals")).transpose()?;
     let beside = postman::Beside { environment: environment.as_deref(), globals: globals.as_deref() };
     postman::import_with(&text, beside).map_err(CliError::usage)
-}
-
-fn from_http(args: &HttpArgs, input: &mut Input) -> Result<Draft, CliError> {
-    let text = input.read_text(&args.file, "a file of HTTP requests")?;
-    let mut environments = Vec::new();
-    for (name, is_secret) in [("http-client.env.json", false), ("http-client.private.env.json", true)] {
-        let path = Path::new(&args.file).with_file_name(name);
-        if args.file != "-" && path.exists() {
-            environments.push((beside(&args.file, name).map_err(CliError::Usage)?, is_secret));
-        }
-    }
-    let read = |name: &str| beside(&args.file, name).map(String::into_bytes);
-    let options = httpfile::Options { environments, environment: args.env.clone(), read: &read };
-    httpfile::import(&text, &options).map_err(CliError::usage)
 }
 
 fn from_jmeter(args: &JmeterArgs, input: &mut Input) -> Result<ExitCode, CliError> {

@@ -8,10 +8,10 @@ use crate::variables::{Variables, braced};
 use torr_session::hurl::ast::Template;
 
 /// Reads a collection.
-pub(crate) struct Reader {
-    pub(crate) variables: Variables,
-    pub(crate) secrets: Secrets,
-    pub(crate) draft: Draft,
+pub(super) struct Reader {
+    pub(super) variables: Variables,
+    pub(super) secrets: Secrets,
+    pub(super) draft: Draft,
 }
 
 impl Reader {
@@ -22,7 +22,7 @@ impl Reader {
     }
 
     /// Says what is left out of the whole collection.
-    pub(crate) fn leave_out(&mut self, kind: &str, reason: &str) {
+    pub(super) fn leave_out(&mut self, kind: &str, reason: &str) {
         self.draft.left_out.push(LeftOut::new(kind, "", reason));
     }
 }

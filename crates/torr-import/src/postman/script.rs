@@ -13,7 +13,7 @@ use torr_session::hurl::ast::{OptionName, OptionValue};
 
 /// When a script runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(super) enum Phase {
     /// Before the request.
     Before,
     /// With the response.
@@ -52,7 +52,6 @@ static SET: LazyLock<Regex> = LazyLock::new(|| {
 
 /// What was understood of a script so far.
 struct Script {
-    rewrite: fn(&str) -> String,
     phase: Phase,
     /// Names of the parsed content.
     bindings: Vec<String>,
@@ -81,21 +80,7 @@ pub(super) fn read(reader: &mut Reader, phase: Phase, event: &Node, made: &mut D
             other => other.plain(),
         },
     };
-    // Apipost has the same functions under a name of its own.
-    read_text(reader, phase, kind, &text, |statement| statement.replace("apt.", "pm."), made);
-}
-
-/// Reads a script's text into an entry. `rewrite` makes Postman's statement of a statement that another program writes.
-pub(crate) fn read_text(
-    reader: &mut Reader,
-    phase: Phase,
-    kind: &str,
-    text: &str,
-    rewrite: fn(&str) -> String,
-    made: &mut DraftEntry,
-) {
     let mut script = Script {
-        rewrite,
         phase,
         bindings: Vec::new(),
         tests: 0,
@@ -120,7 +105,8 @@ pub(crate) fn read_text(
 impl Script {
     fn line(&mut self, line: &str, reader: &mut Reader, made: &mut DraftEntry) {
         let trimmed = line.trim();
-        let statement = (self.rewrite)(trimmed);
+        // Apipost has the same functions under a name of its own.
+        let statement = trimmed.replace("apt.", "pm.");
         let statement = statement.as_str();
         if self.is_comment || statement.starts_with("/*") {
             self.is_comment = !statement.contains("*/");

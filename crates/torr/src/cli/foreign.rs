@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(flag("--vus", command("serve")), None);
         assert_eq!(flag("--digest", command("serve")), None);
         assert!(flag("--digest", command("once")).is_some());
-        for (name, word) in [("limit", "--influxdb"), ("once", "--cpus"), ("once", "--latency-correction")] {
+        for (name, word) in [("limit", "--statsd"), ("once", "--cpus"), ("once", "--latency-correction")] {
             assert!(flag(word, grammar()).is_some());
             assert_eq!(flag(word, command(name)), None, "torr {name} lacks what replaces {word}");
         }
