@@ -18,7 +18,7 @@ fn render_page(seed: u64) -> u64 {
 
 #[inline(never)]
 fn parse_request(seed: u64) -> u64 {
-    black_box(mix(seed, 25_000))
+    black_box(mix(seed, 40_000))
 }
 
 fn main() {
