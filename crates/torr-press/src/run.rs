@@ -162,16 +162,6 @@ impl<'r> SoFar<'r> {
     /// Returns the result as if the run had ended with its last complete interval. What only the end of a run tells is left
     /// out: sessions by entry, phases of TLS, and requests in flight. It takes some milliseconds.
     pub fn result(&self) -> RunResult {
-        self.result_and_collector().0
-    }
-
-    /// Returns the measurement, with what [`SoFar::result`] has.
-    pub fn measurement(&self) -> Measurement {
-        let (result, collector) = self.result_and_collector();
-        collector.measured_so_far(result)
-    }
-
-    fn result_and_collector(&self) -> (RunResult, &'r Collector) {
         let servers = Servers::of(self.plan);
         let facts = RunFacts {
             duration: self.elapsed,
@@ -182,7 +172,12 @@ impl<'r> SoFar<'r> {
         let mut result = self.collector.so_far(&facts);
         result.recount_started();
         result.fleet.clone_from(&self.fleet);
-        (result, self.collector)
+        result
+    }
+
+    /// Returns the measurement, with what [`SoFar::result`] has.
+    pub fn measurement(&self) -> Measurement {
+        self.collector.measured_so_far(self.result())
     }
 }
 

@@ -102,9 +102,7 @@ impl RequestTemplate {
         *head.method_mut() = request.method.parse().unwrap_or_default();
         for (name, value) in &fields {
             let is_length = *name == "Content-Length";
-            let is_own = OWN.iter().any(|own| name.eq_ignore_ascii_case(own));
-            let is_of_content = OF_CONTENT.iter().any(|own| name.eq_ignore_ascii_case(own));
-            let is_left_out = !is_length && is_own && !is_of_content;
+            let is_left_out = !is_length && is_own(&name.to_ascii_lowercase(), true);
             if let (false, Ok(name), Ok(value)) =
                 (is_left_out, HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
             {
@@ -115,13 +113,17 @@ impl RequestTemplate {
     }
 }
 
+/// Returns whether a field, by its name in lower case, is one of a connection, or of content that there is not.
+fn is_own(lower: &str, has_content: bool) -> bool {
+    OWN.contains(&lower) && !(has_content && OF_CONTENT.contains(&lower))
+}
+
 /// Returns whether a header field is taken from the log: none of a connection, none of content but with it, no credentials, and none that
 /// a proxy adds.
 fn is_taken(name: &str, has_content: bool) -> bool {
     let lower = name.to_ascii_lowercase();
     let is_name = HeaderName::from_bytes(lower.as_bytes()).is_ok();
-    let is_own = OWN.contains(&lower.as_str()) && !(has_content && OF_CONTENT.contains(&lower.as_str()));
-    is_name && !is_own && !lower.starts_with("x-forwarded") && !is_secret_field(&lower)
+    is_name && !is_own(&lower, has_content) && !lower.starts_with("x-forwarded") && !is_secret_field(&lower)
 }
 
 #[cfg(test)]

@@ -15,10 +15,7 @@ const LAST_SOCKETS: usize = 16;
 impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     /// Records the requests that are unanswered at the end, and hands over what is left.
     pub(super) fn finish(mut self, now: Nanos) -> (ThreadResult, OpenConnections<P>) {
-        if P::DATAGRAMS {
-            self.settle_all();
-        }
-        P::add_tally(&mut self.protocol, &mut self.recorder.sample);
+        self.settle_all();
         self.sockets.sample(&mut self.connections, LAST_SOCKETS, now, &mut self.recorder);
         let first = self.connections.iter_mut().find_map(|connection| connection.protocol.first_response());
         for index in 0..self.connections.len() {

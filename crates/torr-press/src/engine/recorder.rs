@@ -326,7 +326,7 @@ impl Recorder {
     /// Records a redirect that should be followed and is not. Its response is complete.
     pub fn failed_redirect(&mut self, request: &InFlightRequest, failure: Failure, now: Nanos) {
         self.sample.carried.response_errors += u64::from(self.is_carried(request));
-        self.record_failure(request, failure, now);
+        self.record_failures(request, failure, 1, now);
     }
 
     /// Counts a response with a status of 400 or more that the entry of its session expects.
@@ -337,15 +337,20 @@ impl Recorder {
 
     /// Records a failed request.
     pub fn failure(&mut self, request: &InFlightRequest, failure: Failure, now: Nanos) {
-        self.sample.carried.failed += u64::from(self.is_carried(request));
-        self.record_failure(request, failure, now);
+        self.failures(request, failure, 1, now);
     }
 
-    fn record_failure(&mut self, request: &InFlightRequest, failure: Failure, now: Nanos) {
+    /// Records requests that have failed in the same way, of which this is one.
+    fn failures(&mut self, request: &InFlightRequest, failure: Failure, count: u64, now: Nanos) {
+        self.sample.carried.failed += if self.is_carried(request) { count } else { 0 };
+        self.record_failures(request, failure, count, now);
+    }
+
+    fn record_failures(&mut self, request: &InFlightRequest, failure: Failure, count: u64, now: Nanos) {
         let at = now.saturating_sub(self.warm_until);
         let sample = self.sample_of(request);
-        sample.error_times.record(ErrorClass::Kind(failure.kind), at);
-        sample.failures.count(failure);
+        sample.error_times.record_many(ErrorClass::Kind(failure.kind), at, count);
+        sample.failures.count_many(failure, count);
     }
 
     /// Records the age of a request that is given up without a response.
@@ -369,13 +374,7 @@ impl Recorder {
     #[cold]
     pub fn abandoned(&mut self, due: Nanos, count: u64, failure: Failure, now: Nanos) {
         let request = self.without_slot(due, count, now);
-        if self.is_carried(&request) {
-            self.sample.carried.failed += count;
-        }
-        let at = now.saturating_sub(self.warm_until);
-        let sample = self.sample_of(&request);
-        sample.error_times.record_many(ErrorClass::Kind(failure.kind), at, count);
-        sample.failures.count_many(failure, count);
+        self.failures(&request, failure, count, now);
     }
 
     /// Records the age of requests that were due at about the same time, and have no slot. Returns one of them.

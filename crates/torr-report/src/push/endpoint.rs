@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use percent_encoding::percent_decode_str;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use thiserror::Error;
 use torr_gauge::redact;
@@ -22,6 +22,8 @@ const MAX_RESPONSE: u64 = 64 * 1024;
 pub struct Endpoint {
     url: Uri,
     headers: Vec<(HeaderName, HeaderValue)>,
+    /// What makes requests: made once, since the certificates of the system take time to read.
+    agent: OnceLock<Agent>,
 }
 
 /// Why figures cannot be sent to a place.
@@ -82,7 +84,8 @@ impl Endpoint {
             parts.path_and_query = Some(path.parse().expect("a constant that is a path"));
         }
         let url = Uri::from_parts(parts).map_err(|_| error())?;
-        Ok(Self { url, headers: basic.into_iter().map(|value| (AUTHORIZATION, value)).collect() })
+        let headers = basic.into_iter().map(|value| (AUTHORIZATION, value)).collect();
+        Ok(Self { url, headers, agent: OnceLock::new() })
     }
 
     /// Adds headers in the form of `OTEL_EXPORTER_OTLP_HEADERS`: `name=value,name=value`, values percent-encoded.
@@ -111,16 +114,8 @@ impl Endpoint {
     /// # Errors
     /// If there is no response with a status of success.
     pub(super) fn post(&self, headers: &[(&str, &str)], content: &[u8]) -> Result<Vec<u8>, SendError> {
-        let mut config = Agent::config_builder()
-            .timeout_global(Some(TIMEOUT))
-            .max_redirects(0)
-            .http_status_as_error(false)
-            .user_agent(concat!("torr/", env!("CARGO_PKG_VERSION")));
-        if self.url.scheme_str() == Some("https") {
-            config = config.tls_config(tls());
-        }
-        let agent: Agent = config.build().into();
-        let mut request = agent.post(&self.url);
+        let is_secure = self.url.scheme_str() == Some("https");
+        let mut request = self.agent.get_or_init(|| agent(is_secure)).post(&self.url);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
@@ -140,6 +135,17 @@ impl Endpoint {
     pub(super) fn headers(&self) -> &[(HeaderName, HeaderValue)] {
         &self.headers
     }
+}
+
+/// Returns what makes requests, each on a connection of its own: an idle one may be closed until the next.
+fn agent(is_secure: bool) -> Agent {
+    let config = Agent::config_builder()
+        .timeout_global(Some(TIMEOUT))
+        .max_redirects(0)
+        .max_idle_connections(0)
+        .http_status_as_error(false)
+        .user_agent(concat!("torr/", env!("CARGO_PKG_VERSION")));
+    if is_secure { config.tls_config(tls()) } else { config }.build().into()
 }
 
 /// Returns the first line of an error's content as a clause, where it is text.

@@ -46,7 +46,7 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    next: Option<Box<Measurement>>,
+    next: Option<Arc<Measurement>>,
     is_over: bool,
     pushed: Pushed,
 }
@@ -58,7 +58,7 @@ impl Shared {
     }
 
     /// Returns the figures that are to be sent next, `None` once the run is over.
-    fn next(&self) -> Option<Box<Measurement>> {
+    fn next(&self) -> Option<Arc<Measurement>> {
         let mut state = self.lock();
         while state.next.is_none() && !state.is_over {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -90,13 +90,14 @@ impl Pusher {
         Ok(Self { receiver, interval, due: interval, shared, thread: Some(thread) })
     }
 
-    /// Takes the figures of a run that goes on, if it is time to send them.
-    pub fn progress(&mut self, elapsed: Duration, run: impl FnOnce() -> Measurement) {
-        if elapsed + EARLY < self.due {
-            return;
-        }
+    /// Returns whether it is time to send figures, so long after the run began.
+    pub fn is_due(&self, elapsed: Duration) -> bool {
+        elapsed + EARLY >= self.due
+    }
+
+    /// Takes the figures of a run that goes on, so long after it began.
+    pub fn put(&mut self, elapsed: Duration, run: Arc<Measurement>) {
         self.due = elapsed + self.interval;
-        let run = Box::new(run());
         let mut state = self.shared.lock();
         if state.next.replace(run).is_some() {
             state.pushed.skipped += 1;

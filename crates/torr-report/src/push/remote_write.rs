@@ -3,10 +3,10 @@
 use crate::exponential::Exponential;
 use crate::families::{self, Labels, Samples};
 use prost::Message;
-use std::fs;
 use std::sync::LazyLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 use torr_gauge::collector::Measurement;
+use torr_gauge::machine::host_name;
 use torr_gauge::{Latency, RunResult};
 
 /// The header fields of a request.
@@ -17,10 +17,7 @@ pub(super) const HEADERS: [(&str, &str); 3] = [
 ];
 
 /// The name of this machine, by which the series of several generators differ.
-static INSTANCE: LazyLock<String> = LazyLock::new(|| {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    if name.trim().is_empty() { "localhost".into() } else { name.trim().into() }
-});
+static INSTANCE: LazyLock<String> = LazyLock::new(|| host_name().unwrap_or_else(|| "localhost".to_owned()));
 
 #[derive(Clone, PartialEq, Message)]
 struct WriteRequest {

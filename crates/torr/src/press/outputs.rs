@@ -9,6 +9,7 @@ use crate::sink::{self, Sink};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use torr_gauge::collector::{Measurement, Progress};
@@ -36,8 +37,6 @@ pub struct Outputs {
     aborts: AbortWatch,
     files: BTreeMap<OutputFile, Sink>,
     hlog: IntervalLog,
-    receivers: Vec<Receiver>,
-    push_interval: Duration,
     /// What sends figures while the run goes on.
     pushers: Vec<Pusher>,
     /// Whether standard output belongs to one of them.
@@ -49,37 +48,31 @@ pub struct Outputs {
 impl Outputs {
     /// Opens the outputs, before anything is sent.
     pub fn open(part: &OutputPart) -> Result<Self, CliError> {
-        let receivers = part.receivers().cloned().map(by_environment).collect::<Result<_, _>>()?;
+        let receivers = part.receivers().cloned().map(by_environment).collect::<Result<Vec<_>, _>>()?;
         let requested = part.files.iter().map(|(file, path)| (*file, file.flag(), path.as_path()));
         let mut files: BTreeMap<_, _> = sink::open_each(requested.collect())?.into_iter().collect();
         let stdout_taken = files.values().any(Sink::takes_stdout);
         let hlog = files.remove(&OutputFile::Hlog).map_or(IntervalLog::None, IntervalLog::Opened);
         let aborts = AbortWatch::new(part.abort_rules());
-        Ok(Self {
-            rules: part.rules(),
-            aborts,
-            files,
-            hlog,
-            receivers,
-            push_interval: part.push_interval(),
-            pushers: Vec::new(),
-            stdout_taken,
-            troubles: Vec::new(),
-        })
+        let start = |receiver| Pusher::start(receiver, part.push_interval());
+        let pushers = receivers.into_iter().map(start).collect::<Result<_, _>>();
+        let pushers = pushers.map_err(|error| CliError::Failed(format!("cannot start a thread: {error}")))?;
+        Ok(Self { rules: part.rules(), aborts, files, hlog, pushers, stdout_taken, troubles: Vec::new() })
     }
 
     /// Begins what is written during the run against a target. A file keeps its former content until the run has a response.
     pub fn begin(&mut self, target: &str) -> Result<(), CliError> {
-        let start = |receiver| Pusher::start(receiver, self.push_interval);
-        let pushers = self.receivers.drain(..).map(start).collect::<Result<_, _>>();
-        self.pushers = pushers.map_err(|error| CliError::Failed(format!("cannot start a thread: {error}")))?;
         self.hlog.begin(target).map_err(CliError::Failed)
     }
 
     /// Takes in where the run stands, and ends it with `stop` where a rule says so.
     pub fn progress(&mut self, progress: &Progress, so_far: &SoFar<'_>, stop: &AtomicBool) {
         let elapsed = Duration::from_secs_f64(progress.elapsed_s);
-        self.pushers.iter_mut().for_each(|pusher| pusher.progress(elapsed, || so_far.measurement()));
+        let mut due: Vec<_> = self.pushers.iter_mut().filter(|pusher| pusher.is_due(elapsed)).collect();
+        if !due.is_empty() {
+            let run = Arc::new(so_far.measurement());
+            due.iter_mut().for_each(|pusher| pusher.put(elapsed, Arc::clone(&run)));
+        }
         if self.aborts.see(progress) {
             stop.store(true, Ordering::Relaxed);
         }
