@@ -11,18 +11,18 @@ use opentelemetry_proto::tonic::metrics::v1::{ResourceMetrics, ScopeMetrics};
 use opentelemetry_proto::tonic::resource::v1::Resource;
 use points::{Points, gauge, number, sum, text};
 use prost::Message;
+use torr_gauge::FailureKind;
 use torr_gauge::collector::Measurement;
-use torr_gauge::{FailureKind, redact};
 
 /// Returns the content of a request with all metrics of a run.
 pub(crate) fn content(run: &Measurement, is_exponential: bool) -> Vec<u8> {
     metrics(run, is_exponential).encode_to_vec()
 }
 
-/// Returns how many points a collector refused, and why, by the content of its response.
+/// Returns how many points a collector refused, and why as it says, by the content of its response.
 pub(crate) fn refused(response: &[u8]) -> Option<(i64, String)> {
     let part = ExportMetricsServiceResponse::decode(response).ok()?.partial_success?;
-    (part.rejected_data_points > 0).then(|| (part.rejected_data_points, redact::line(&part.error_message)))
+    (part.rejected_data_points > 0).then_some((part.rejected_data_points, part.error_message))
 }
 
 /// Returns all metrics of a run, with exponential histograms or with those of fixed bounds.

@@ -2,6 +2,7 @@
 
 use super::collector::{Receiver, response, without_proxy};
 use super::{n, run};
+use base64::Engine as _;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value as PointValue;
@@ -97,6 +98,28 @@ fn a_receiver_that_fails_during_the_run_is_a_note_and_one_that_hangs_holds_up_no
     assert!(ended.code == Some(1) && ended.stderr.contains("cannot send the metrics to"), "{ended:?}");
     let result: Value = serde_json::from_str(&ended.stdout).expect("it is JSON");
     assert_eq!(n(&result["asked"]), 150, "the load went on: {result}");
+}
+
+#[test]
+fn what_a_receiver_sends_back_is_cut_and_shows_no_secret() {
+    let server = Script::start(answering(OK));
+    // Repeats the request in one line, and then far more.
+    let repeating = Script::start(|client| {
+        while let Some(request) = client.request() {
+            let end = request.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or(request.len());
+            let head = String::from_utf8_lossy(&request[..end]).replace("\r\n", " ");
+            client.send(&response("401 Unauthorized", format!("{head} {}", "x".repeat(20_000)).as_bytes()));
+        }
+    });
+    let url = format!("http://ann:s3cretpass@{}/w?token=s3cretparameter", repeating.address);
+    let mut command = without_proxy(torr_command(&["-n", "2", "-c", "1", "--influxdb", &url, &server.url()]));
+    command.env("TORR_PUSH_HEADERS", "authorization=Bearer%20s3cretkey,x-api-key=s3cretother");
+    let ended = Running::start(command).wait();
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stderr.contains("status 401 Unauthorized: POST /w?token="), "{ended:?}");
+    let encoded = base64::prelude::BASE64_STANDARD.encode("ann:s3cretpass");
+    assert!(!ended.stderr.contains("s3cret") && !ended.stderr.contains(&encoded), "{ended:?}");
+    assert!(ended.stderr.len() < 500, "{} bytes", ended.stderr.len());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Where figures are sent: a URL, and the header fields of each request.
 
+use crate::human::cut;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use percent_encoding::percent_decode_str;
@@ -7,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use thiserror::Error;
 use torr_gauge::redact;
+use torr_gauge::secrets::Secrets;
 use ureq::Agent;
 use ureq::http::header::AUTHORIZATION;
 use ureq::http::{HeaderName, HeaderValue, Uri};
@@ -16,6 +18,8 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// The most bytes of a response that are read.
 const MAX_RESPONSE: u64 = 64 * 1024;
+/// The most characters of a receiver's reason that are shown.
+const LONGEST_REASON: usize = 200;
 
 /// A URL, and the header fields of each request to it.
 #[derive(Debug, Clone)]
@@ -126,9 +130,44 @@ impl Endpoint {
         // A successful response may be empty, or in another format.
         let body = response.body_mut().with_config().limit(MAX_RESPONSE).read_to_vec().unwrap_or_default();
         if !response.status().is_success() {
-            return Err(SendError::Status(response.status(), reason(&body)));
+            return Err(SendError::Status(response.status(), self.reason(&body)));
         }
         Ok(body)
+    }
+
+    /// Returns text of the receiver as one line that is short and shows no secret that was sent to it.
+    pub(super) fn shown(&self, text: &str) -> String {
+        cut(&redact::line(&self.secrets().mask(text.to_owned())), LONGEST_REASON)
+    }
+
+    /// Returns the first line of an error's content as a clause, where it is text.
+    fn reason(&self, body: &[u8]) -> String {
+        let text = std::str::from_utf8(body).unwrap_or_default();
+        let line = text.lines().next().unwrap_or_default().trim();
+        if line.is_empty() || line.starts_with('<') { String::new() } else { format!(": {}", self.shown(line)) }
+    }
+
+    /// Returns what is sent to the receiver and must not be shown: the values of given fields, credentials in them, and parameters.
+    fn secrets(&self) -> Secrets {
+        let mut all = Vec::new();
+        for (name, value) in &self.headers {
+            let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+            // Behind the scheme of `Authorization` stands the secret.
+            let credentials = value.rsplit(' ').next().unwrap_or_default().to_owned();
+            if name == AUTHORIZATION
+                && let Ok(plain) = BASE64_STANDARD.decode(&credentials)
+            {
+                let plain = String::from_utf8_lossy(&plain).into_owned();
+                all.extend(plain.split_once(':').map(|(_, password)| password.to_owned()));
+                all.push(plain);
+            }
+            all.extend([value, credentials]);
+        }
+        let query = self.url.query().unwrap_or_default();
+        let parameters = query.split('&').filter_map(|pair| pair.split_once('='));
+        let secret = parameters.filter(|(name, _)| redact::is_secret_parameter(name));
+        all.extend(secret.map(|(_, value)| percent_decode_str(value).decode_utf8_lossy().into_owned()));
+        Secrets::new(all)
     }
 
     #[cfg(test)]
@@ -146,13 +185,6 @@ fn agent(is_secure: bool) -> Agent {
         .http_status_as_error(false)
         .user_agent(concat!("torr/", env!("CARGO_PKG_VERSION")));
     if is_secure { config.tls_config(tls()) } else { config }.build().into()
-}
-
-/// Returns the first line of an error's content as a clause, where it is text.
-fn reason(body: &[u8]) -> String {
-    let text = std::str::from_utf8(body).unwrap_or_default();
-    let line = text.lines().next().unwrap_or_default().trim();
-    if line.is_empty() || line.starts_with('<') { String::new() } else { format!(": {}", redact::line(line)) }
 }
 
 /// Returns a configuration that trusts the certificates of the system.
@@ -207,7 +239,7 @@ mod tests {
     #[test]
     fn an_errors_first_line_is_its_reason() {
         for (body, reason_is) in [("too old\nmore", ": too old"), ("<html>", ""), ("", ""), ("\u{1b}[2J", "")] {
-            let said = reason(body.as_bytes());
+            let said = parse("x").expect("a host").reason(body.as_bytes());
             assert!(said == reason_is || reason_is.is_empty() && !said.contains('\u{1b}'), "{body:?}: {said:?}");
         }
     }

@@ -82,7 +82,7 @@ impl Receiver {
                 let headers = [("Content-Type", "application/x-protobuf")];
                 let content = otlp::content(run, self.is_exponential);
                 match otlp::refused(&self.endpoint.post(&headers, &content)?) {
-                    Some((points, why)) => Err(SendError::Refused(points, why)),
+                    Some((points, why)) => Err(SendError::Refused(points, self.endpoint.shown(&why))),
                     None => Ok(()),
                 }
             }
