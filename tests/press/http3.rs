@@ -72,8 +72,11 @@ fn packets_of_the_warm_up_do_not_count() {
     let result = press(&hello(), "/", &["-c", "2", "-r", "400", "--warmup", "500ms", "-d", "500ms"]);
     let datagrams = &result["datagrams"];
     let (sent, packets) = (count(datagrams, "/sent"), count(datagrams, "/packets"));
-    // After the handshake, which is part of the warm-up, each datagram has one packet. The last ones may be on their way.
-    assert!(packets.abs_diff(sent) <= 4 && sent >= 200, "{datagrams}");
+    // After the handshake, which is part of the warm-up unless the machine is busy, each datagram has one packet. With those of
+    // the warm-up it would be two for each.
+    let requests = count(&result, "/requests");
+    assert!(requests > 0 && sent >= requests, "{requests} requests: {datagrams}");
+    assert!(packets.abs_diff(sent) <= 4 + sent / 4, "{datagrams}");
     let buffer = count(datagrams, "/receive_buffer");
     assert!((1..=torr_gauge::datagrams::RECEIVE_BUFFER).contains(&buffer), "{datagrams}");
 }
