@@ -2,6 +2,8 @@
 
 use std::env;
 use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -44,6 +46,7 @@ impl Build {
     /// Builds it, and returns where its program is.
     pub fn run(&self) -> Result<PathBuf, Error> {
         eprintln!("building {}", self.package);
+        self.name_manifest()?;
         let built = match self.by {
             By::Cargo => self.by_cargo(self.package, &[]),
             By::CargoExample(name) => self.by_cargo(name, &["--example", name]),
@@ -51,6 +54,20 @@ impl Build {
         };
         interrupt::check()?;
         built
+    }
+
+    /// Gives cargo the manifest of a subject of `torr lab`, which has another name there.
+    fn name_manifest(&self) -> Result<(), Error> {
+        let folder = workspace().join(self.folder);
+        if !folder.join("manifest.toml").exists() {
+            return Ok(());
+        }
+        match symlink("manifest.toml", folder.join("Cargo.toml")) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                Err(Error::at(format!("cannot write to {}", folder.display()))(error))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns the program of a target, which further words may name.

@@ -2,7 +2,7 @@
 //!
 //! - Always: waiting ([`wait_until`]), measuring alone ([`alone`], [`beside`]), a process of a test's own ([`has_own_process`]), what
 //!   a quiet machine is needed for ([`measured`]), tests that cannot run everywhere ([`required`]), limits of CPU time and memory
-//!   ([`control_group`]), programs that disturb ([`neighbours`]), and how a program fails or is interrupted ([`error`], [`interrupt`]).
+//!   ([`control_group`]), programs that disturb ([`neighbours`]), built examples ([`example`]), and how a program fails or is interrupted ([`error`], [`interrupt`]).
 //! - Feature `program`: the program `torr` run from outside, and clients and servers for it.
 //! - Feature `links`: links of packets with a delay and losses; with `program`, hosts at their ends.
 //! - Feature `databases`: private servers of databases and caches.
@@ -13,6 +13,7 @@ mod alone;
 pub mod control_group;
 pub mod disturbance;
 pub mod error;
+mod example;
 pub mod interrupt;
 pub mod measured;
 pub mod neighbours;
@@ -66,6 +67,7 @@ pub mod supervised;
 pub mod terminal;
 
 pub use alone::{alone, beside};
+pub use example::example;
 #[cfg(feature = "program")]
 pub use killed_at_end::KilledAtEnd;
 pub use own_process::has_own_process;

@@ -5,6 +5,7 @@ mod compression;
 mod controllers;
 mod cors;
 mod database;
+mod embedded;
 mod errors;
 mod extractors;
 mod files;

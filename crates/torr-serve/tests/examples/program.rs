@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use torr_test_support::client::Client;
-use torr_test_support::{PATIENCE, wait_until};
+use torr_test_support::{PATIENCE, example, wait_until};
 use ureq::Agent;
 
 /// An example that runs; killed with this value.
@@ -79,13 +79,11 @@ impl Example {
     }
 
     fn spawn(name: &str, address: &str, arguments: &[&str]) -> Self {
-        let tests = std::env::current_exe().expect("a test is a program");
-        let folder = tests.parent().and_then(|deps| deps.parent()).expect("it lies in target/debug/deps");
-        let program = folder.join("examples").join(name);
+        let program = example(name);
         let mut command = Command::new(&program);
         command.arg(address).args(arguments).stdout(Stdio::piped()).env("RUST_BACKTRACE", "0");
         let child = command.spawn();
-        let mut child = child.unwrap_or_else(|error| panic!("{}: {error}; cargo build --examples", program.display()));
+        let mut child = child.unwrap_or_else(|error| panic!("{}: {error}", program.display()));
         let output = BufReader::new(child.stdout.take().expect("it was asked for"));
         // Responses are wanted with any status, redirects too.
         let agent = Agent::config_builder()
