@@ -1,4 +1,6 @@
-//! From evidence to the one factor that limits a service.
+#![doc = include_str!("../README.md")]
+//!
+//! # How it is made
 //!
 //! [`diagnose`] asks the rules (`rules`) in their order. A rule is a pure function of the evidence (`evidence`): it gives a verdict,
 //! passes, or asks for an experiment (`experiment`), which the driver (`driver`) has carried out by a runner (`runner`) before it asks again. The

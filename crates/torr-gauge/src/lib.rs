@@ -1,4 +1,6 @@
-//! The measurement of a run, and the versioned result that every output is made from.
+#![doc = include_str!("../README.md")]
+//!
+//! # How it is made
 //!
 //! Each thread of the load engine fills a [`Sample`] per interval. A [`Collector`] merges the counts, never percentiles, into
 //! one [`RunResult`].

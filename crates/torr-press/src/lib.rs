@@ -1,5 +1,8 @@
-//! The load engine: a plan (what), a pacer (when), a protocol (how) and one event loop for all of them.
+#![doc = include_str!("../README.md")]
 //!
+//! # How it is made
+//!
+//! A plan (what), a pacer (when), a protocol (how) and one event loop for all of them.
 //! Each thread owns its connections and what it records; threads meet only at the start, at each sample and at the
 //! end. The hot path is `engine`, which reads from top to bottom.
 #![forbid(unsafe_code)]
@@ -45,8 +48,3 @@ pub use steering::{Steerable, Steering, SteeringState};
 pub use work::Work;
 pub use work::source::Source;
 pub use work::users;
-
-/// The code of the README is compiled with the tests.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
