@@ -8,6 +8,7 @@ mod config;
 mod corpus;
 mod database;
 mod demo;
+mod files;
 mod h2spec;
 mod http;
 mod http3;

@@ -16,6 +16,7 @@ use crate::app::paths::Paths;
 use crate::app::router::{Router, RouterAdapter};
 use crate::client::connection_info::ConnectionInfo;
 use crate::client::{Describe, Introduce};
+use crate::files::Files;
 use crate::message::body_channel::BodyReceiver;
 use crate::message::request::Request;
 use crate::message::request_body::RequestBody;
@@ -26,6 +27,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use tower_service::Service;
 
 /// The content type of [`App::metrics`].
@@ -233,6 +235,29 @@ impl App {
         handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static,
     ) -> Self {
         self.add(method, path, Handler::Blocking(Box::new(handler)))
+    }
+
+    /// Routes GET and HEAD of all paths below a prefix, such as `/static/`, to the files below a folder.
+    ///
+    /// ```no_run
+    /// use torr_serve::{App, Files};
+    ///
+    /// let app = App::new().files("/static/", Files::new("site")?);
+    /// # drop(app);
+    /// # std::io::Result::Ok(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the prefix does not end with `/`, and where [`App::get`] does.
+    #[track_caller]
+    pub fn files(self, prefix: &str, files: Files) -> Self {
+        assert!(prefix.ends_with('/'), "cannot route files below {prefix}: write {prefix}/");
+        let files = Arc::new(files);
+        let of_folder = Arc::clone(&files);
+        self.get(prefix, move |request| of_folder.respond("", request))
+            .get(&format!("{prefix}{{*path}}"), move |request| {
+                files.respond(request.param("path").unwrap_or_default(), request)
+            })
     }
 
     /// Serves the server's metrics on a path, in Prometheus' text format: requests by status, latencies, connections, and each

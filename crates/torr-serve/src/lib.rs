@@ -36,6 +36,7 @@ mod client;
 mod computing;
 mod conn;
 mod error;
+mod files;
 #[doc(hidden)]
 pub mod fuzzing;
 mod in_runtime;
@@ -54,6 +55,7 @@ pub use client::proxy_protocol::ProxyProtocol;
 pub use client::request_id::RequestId;
 pub use client::{Origin, Peer, Tls};
 pub use error::ServeError;
+pub use files::Files;
 pub use http;
 pub use message::body_error::BodyError;
 pub use message::request::Request;

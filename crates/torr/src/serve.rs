@@ -1,4 +1,4 @@
-//! `torr serve`: the demo application on a server.
+//! `torr serve`: the demo application, or the files of a folder, on a server.
 
 use crate::config::{Config, Flags, ServeConfig};
 use crate::exit::CliError;
@@ -13,7 +13,7 @@ use std::time::Duration;
 use torr_data::{Cache, DataError, ErrorKind};
 use torr_report::human::plural;
 use torr_report::live::FillProgress;
-use torr_serve::{ServeError, Server, StandardError, worker_number};
+use torr_serve::{App, Files, ServeError, Server, StandardError, worker_number};
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
@@ -47,14 +47,7 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
     }
     trace(&config.chosen.log_level);
     let origin = config.origin_of_listen();
-    let source = Arc::new(source(&config.chosen)?);
-    let cache = config.chosen.cache.as_str();
-    let options = &config.chosen.cache_options;
-    let cache = match Cache::open(cache, options) {
-        Err(error) if may_be_away(&error) => Cache::open_lazy(cache, options),
-        opened => opened,
-    };
-    let cache = cache.map_err(|error| unusable("cache", &error))?;
+    let app = application(&config.chosen)?;
     let (listen, mut settings) = (config.chosen.listen, config.chosen.settings);
     // The only tasks that the demo application spawns serve connections to databases, and have nothing to finish.
     settings.task_stop_timeout = Duration::ZERO;
@@ -73,10 +66,7 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
         ServeError::Log { .. } | ServeError::PidFile(_) => CliError::Usage(error.to_string()),
         error => CliError::Failed(error.to_string()),
     };
-    let server = Server::new(service::app(&source, &cache, config.chosen.router))
-        .settings(settings)
-        .bind(&listen)
-        .map_err(failed)?;
+    let server = Server::new(app).settings(settings).bind(&listen).map_err(failed)?;
     let threads = plural(workers as u64, "worker");
     let with = match processes {
         0 => threads,
@@ -96,6 +86,24 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
         return Ok(ExitCode::from(code));
     }
     ended.map_err(failed).map(|()| ExitCode::SUCCESS)
+}
+
+/// Returns the files of a folder, or the demo application with its database and cache.
+fn application(chosen: &ServeConfig) -> Result<App, CliError> {
+    if let Some(root) = &chosen.root {
+        let files = Files::new(root)
+            .map_err(|error| CliError::Usage(format!("cannot serve the files below {}: {error}", root.display())))?;
+        return Ok(App::new().files("/", files));
+    }
+    let source = Arc::new(source(chosen)?);
+    let cache = chosen.cache.as_str();
+    let options = &chosen.cache_options;
+    let cache = match Cache::open(cache, options) {
+        Err(error) if may_be_away(&error) => Cache::open_lazy(cache, options),
+        opened => opened,
+    };
+    let cache = cache.map_err(|error| unusable("cache", &error))?;
+    Ok(service::app(&source, &cache, chosen.router))
 }
 
 /// Opens the database, with a progress bar while its tables are filled.

@@ -7,6 +7,7 @@ mod blocking;
 mod cancellation;
 mod computing;
 mod dates;
+mod files;
 mod grpc;
 mod held_up;
 mod http2;

@@ -14,6 +14,8 @@ pub struct ServeConfig {
     pub tls_key: Vec<PathBuf>,
     pub tls_client_ca: Option<PathBuf>,
     pub log_level: String,
+    /// The folder whose files are served instead of the demo application.
+    pub root: Option<PathBuf>,
     /// Whether an axum router responds to the pages without a database.
     pub router: bool,
     /// The database's URL, unless it is the embedded one.
@@ -34,6 +36,7 @@ impl Default for ServeConfig {
             tls_key: Vec::new(),
             tls_client_ca: None,
             log_level: "info".into(),
+            root: None,
             router: false,
             database: None,
             db_mode: Mode::default(),
@@ -50,6 +53,9 @@ impl ServeConfig {
     pub fn complete(&mut self) -> Result<(), String> {
         if self.settings.proxy_protocol == ProxyProtocol::Required && self.settings.trusted_proxies.is_empty() {
             return Err("proxy_protocol needs trusted_proxies: only these may connect".into());
+        }
+        if self.root.is_some() && (self.router || self.database.is_some()) {
+            return Err("root serves files, without the demo application: leave out router and database".into());
         }
         if self.tls_cert.len() != self.tls_key.len() {
             let (certs, keys) = (self.tls_cert.len(), self.tls_key.len());

@@ -462,6 +462,16 @@ pub const SETTINGS: &[Setting] = &[
         text: |from| from.settings.access_log_format.to_string(),
     },
     Setting {
+        key: "root",
+        value: "FOLDER",
+        meaning: "Serve the files below this folder, instead of the demo application",
+        must_be: "a folder",
+        default: None,
+        kind: Kind::Text,
+        take: |to, text| file(text).map(|folder| to.root = folder),
+        text: |from| from.root.as_deref().map_or_else(String::new, |root| root.to_string_lossy().into_owned()),
+    },
+    Setting {
         key: "router",
         value: "true|false",
         meaning: "Serve /, /plaintext and /json of the demo application from an axum router instead of controllers, and a WebSocket at /ws/echo",
