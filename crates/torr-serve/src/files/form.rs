@@ -56,7 +56,7 @@ impl Identity {
     #[expect(clippy::unnecessary_cast, reason = "the types differ between architectures")]
     pub fn of(stat: &Stat) -> Option<Self> {
         let is_file = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file();
-        is_file.then(|| Self {
+        is_file.then_some(Self {
             device: stat.st_dev as u64,
             inode: stat.st_ino as u64,
             size: stat.st_size as u64,
