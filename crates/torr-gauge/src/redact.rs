@@ -170,6 +170,8 @@ pub fn line(text: &str) -> String {
 fn urls_within(text: &str) -> String {
     let pieces = text.split_inclusive(char::is_whitespace).map(|piece| {
         let word = piece.trim_end_matches(char::is_whitespace);
+        // The colon of a sentence about a URL is no part of it.
+        let word = word.strip_suffix(':').unwrap_or(word);
         let end = &piece[word.len()..];
         // Quotes and an option's name are no part of a user's name.
         let start = match word.find("://") {
@@ -281,6 +283,7 @@ mod tests {
             ("a database is mysql://USER:PASSWORD@HOST/NAME", "a database is mysql://USER:PASSWORD@HOST/NAME"),
             ("port 80: write to me@example.com", "port 80: write to me@example.com"),
             ("at 12:30, 'a: b' and [::1]:80", "at 12:30, 'a: b' and [::1]:80"),
+            ("cannot send to http://h/?token=secret: refused", "cannot send to http://h/?token=***: refused"),
             ("two  spaces stay\n", "two  spaces stay"),
         ] {
             assert_eq!(line(given), shown, "{given}");

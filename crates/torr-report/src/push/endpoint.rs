@@ -92,7 +92,8 @@ impl Endpoint {
         Ok(Self { url, headers, agent: OnceLock::new() })
     }
 
-    /// Adds headers in the form of `OTEL_EXPORTER_OTLP_HEADERS`: `name=value,name=value`, values percent-encoded.
+    /// Adds headers in the form of `OTEL_EXPORTER_OTLP_HEADERS`: `name=value,name=value`, values percent-encoded. `authorization`
+    /// replaces the URL's user and password.
     ///
     /// # Errors
     /// If a field is malformed.
@@ -103,7 +104,9 @@ impl Endpoint {
                 let value = percent_decode_str(value.trim()).decode_utf8().ok()?;
                 Some((name.trim().parse().ok()?, HeaderValue::from_str(&value).ok()?))
             };
-            self.headers.push(header().ok_or_else(|| EndpointError::Headers(at + 1))?);
+            let (name, value) = header().ok_or_else(|| EndpointError::Headers(at + 1))?;
+            self.headers.retain(|(known, _)| name != AUTHORIZATION || *known != AUTHORIZATION);
+            self.headers.push((name, value));
         }
         Ok(self)
     }
@@ -230,6 +233,8 @@ mod tests {
         // The credentials are ann:p@ss.
         let expected = [("authorization", &b"Basic YW5uOnBAc3M="[..]), ("api-key", b"a b"), ("x", b"y=z")];
         assert_eq!(headers, expected);
+        let replaced = parse("ann:pass@x").expect("a host").with_headers("Authorization=Bearer%20t").expect("one");
+        assert_eq!(replaced.headers(), [(AUTHORIZATION, HeaderValue::from_static("Bearer t"))]);
         for bad in ["name", "a b=c", "a=%0a"] {
             let refused = parse("x").expect("a host").with_headers(bad);
             assert!(matches!(refused, Err(EndpointError::Headers(_))), "{bad}");
