@@ -66,6 +66,41 @@ fn history_names_the_run_that_changed() {
 }
 
 #[test]
+fn a_history_is_a_page_a_comment_and_a_table() {
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let files = archive(folder.path(), &[[1.0; 10], [0.8; 10]].concat());
+    for file in &files[10..] {
+        let text = fs::read_to_string(file).expect("it was written");
+        let mut run: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+        assert!(run["machine"]["kernel"].is_string(), "{:#}", run["machine"]);
+        run["machine"]["kernel"] = "Linux 9.9".into();
+        run["plan"]["connections"] = 3.into();
+        fs::write(file, run.to_string()).expect("a file can be written");
+    }
+    let of = |name: &str| folder.path().join(name).display().to_string();
+    let (page, markdown, table) = (of("h.html"), of("h.md"), of("h.csv"));
+    let runs = folder.path().display().to_string();
+    let made = torr(&["history", &runs, "--report", &page, "--markdown", &markdown, "--csv", &table]);
+    assert_eq!(made.code, Some(0), "{made:?}");
+    assert!(made.stdout.contains("machine.kernel changed as well, from Linux "), "{}", made.stdout);
+
+    let page = fs::read_to_string(page).expect("it was written");
+    for part in ["<h2>Changes</h2>", "Beside the code", "plan.connections", "Linux 9.9", ">-20.0%<", "Throughput"] {
+        assert!(page.contains(part), "{part}");
+    }
+    let markdown = fs::read_to_string(markdown).expect("it was written");
+    let first = format!("### torr history: throughput fell by 20.0% at {}\n", files[10]);
+    assert!(markdown.starts_with(&first) && markdown.contains("| throughput | fell by 20.0% |"), "{markdown}");
+    let table = fs::read_to_string(table).expect("it was written");
+    let mut lines = table.lines();
+    assert!(lines.next().is_some_and(|names| names.starts_with("time,run,cpu,throughput,p50,")), "{table}");
+    assert!(lines.next().is_some_and(|line| line.starts_with("2026-11-23T00:00:00.000Z,")), "{table}");
+    assert_eq!(lines.count(), 19);
+    let on_stdout = torr(&["history", &runs, "--csv", "-"]);
+    assert_eq!(on_stdout.stdout, table);
+}
+
+#[test]
 fn mistakes_get_one_line() {
     for (args, hint) in [
         (&["compare"][..], "two URLs or results"),

@@ -408,6 +408,7 @@ impl Collector {
             stalls: self.stalls.found(),
             host: facts.signals.as_ref().and_then(Host::of),
             signals: facts.signals.clone(),
+            machine: None,
             redirects_followed: total.redirects,
             checks: checks(&facts.checks, total),
             sessions: facts.sessions.as_ref().map(|sessions| sessions.summary(duration_s)),

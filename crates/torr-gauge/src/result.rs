@@ -15,6 +15,7 @@ use crate::generator::Generator;
 use crate::host::Host;
 use crate::idle_closes::IdleCloses;
 use crate::latency::Summary;
+use crate::machine::Machine;
 use crate::replay::Replay;
 use crate::series::Point;
 use crate::sessions::{EntryResult, SessionSummary};
@@ -116,6 +117,9 @@ pub struct RunResult {
     /// The signals of the server's machine and processes, where visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signals: Option<Signals>,
+    /// The machine that the load came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Machine>,
     /// The number of redirects followed, whose responses are not counted otherwise.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub redirects_followed: u64,

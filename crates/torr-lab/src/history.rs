@@ -1,23 +1,21 @@
-//! Change points in a row of results: E-divisive means with a permutation test (Matteson and James, "A nonparametric
-//! approach for multiple change point analysis of multivariate data", Journal of the American Statistical Association 109,
-//! 2014), as MongoDB and Apache Otava apply it to results of benchmarks.
+//! A row of results over builds: the runs at which a metric changed, the levels between them, and what changed beside the code.
+
+mod beside;
+mod level;
+mod points;
+
+pub use beside::Beside;
+pub use level::Level;
 
 use crate::archive::Archived;
 use crate::bench::invalid;
 use crate::groups::value;
 use crate::metric::Metric;
-use crate::stats::median;
+use points::points;
 use serde::Serialize;
-use std::ops::Range;
 
 /// The version of [`History`].
 pub const SCHEMA: &str = "torr.history/1";
-/// The fewest runs between changes: of fewer, one outlier would be a change.
-const LEAST: usize = 3;
-/// The number of permutations of a test.
-const PERMUTATIONS: usize = 999;
-/// The probability by chance above which a change is none.
-const CHANCE: f64 = 0.01;
 /// The relative change below which none is reported.
 const SMALL: f64 = 0.01;
 
@@ -26,6 +24,8 @@ const SMALL: f64 = 0.01;
 pub struct History {
     /// [`SCHEMA`].
     pub schema: &'static str,
+    /// The URL of the newest run.
+    pub target: String,
     /// The number of runs.
     pub runs: usize,
     /// The number of runs that were left out, as they show something else than the service.
@@ -34,6 +34,32 @@ pub struct History {
     pub seed: u64,
     /// The changes, in the order of metrics and runs.
     pub changes: Vec<Change>,
+    /// What differs between a run and the one before it, beside the code.
+    pub beside: Vec<Beside>,
+    /// The runs that were not left out, in the order of time.
+    pub builds: Vec<Build>,
+    /// The metrics that any of them has.
+    pub rows: Vec<Row>,
+}
+
+/// A run of a history.
+#[derive(Debug, Clone, Serialize)]
+pub struct Build {
+    /// The file.
+    pub run: String,
+    /// When the run began.
+    pub started_at: String,
+}
+
+/// A metric over the runs.
+#[derive(Debug, Clone, Serialize)]
+pub struct Row {
+    /// The metric.
+    pub metric: Metric,
+    /// Its value in each of [`History::builds`], if the run has it.
+    pub values: Vec<Option<f64>>,
+    /// The levels between changes, in the order of time.
+    pub levels: Vec<Level>,
 }
 
 /// A run at which a metric changed.
@@ -60,24 +86,31 @@ pub struct Change {
 /// Finds the changes of all metrics in results that are in the order of time.
 pub fn changes(results: &[Archived], seed: u64) -> History {
     let valid: Vec<_> = results.iter().filter(|archived| invalid(&archived.run).is_empty()).collect();
-    let mut found = Vec::new();
+    let (mut found, mut rows) = (Vec::new(), Vec::new());
+    let name = |archived: &Archived| archived.path.display().to_string();
     for metric in Metric::ALL.into_iter().filter(|metric| *metric != Metric::Errors) {
-        let row: Vec<(&Archived, f64)> =
-            valid.iter().filter_map(|archived| Some((*archived, value(metric, &archived.run)?))).collect();
-        let values: Vec<f64> = row.iter().map(|(_, value)| *value).collect();
+        let all: Vec<Option<f64>> = valid.iter().map(|archived| value(metric, &archived.run)).collect();
+        // The runs that have the metric, and its values in them.
+        let (at, values): (Vec<usize>, Vec<f64>) =
+            all.iter().enumerate().filter_map(|(at, value)| Some((at, (*value)?))).unzip();
+        if values.is_empty() {
+            continue;
+        }
         let points = points(&values, &mut fastrand::Rng::with_seed(seed));
-        for (at, &(point, p)) in points.iter().enumerate() {
-            let begin = if at == 0 { 0 } else { points[at - 1].0 };
-            let end = points.get(at + 1).map_or(values.len(), |next| next.0);
-            let (before, since) = (median(&values[begin..point]), median(&values[point..end]));
+        let bounds: Vec<usize> =
+            [0].into_iter().chain(points.iter().map(|point| point.0)).chain([values.len()]).collect();
+        let levels: Vec<Level> =
+            bounds.windows(2).map(|pair| Level::of(&at[pair[0]..pair[1]], &values[pair[0]..pair[1]])).collect();
+        for (pair, &(point, p)) in levels.windows(2).zip(&points) {
+            let (before, since) = (pair[0].median, pair[1].median);
             let ratio = since / before;
             if before > 0.0 && (ratio - 1.0).abs() >= SMALL {
-                let name = |at: usize| row[at].0.path.display().to_string();
+                let (first, last) = (valid[at[point]], valid[at[point - 1]]);
                 found.push(Change {
                     metric,
-                    run: name(point),
-                    started_at: row[point].0.run.started_at.clone(),
-                    after: name(point - 1),
+                    run: name(first),
+                    started_at: first.run.started_at.clone(),
+                    after: name(last),
                     before,
                     since,
                     ratio,
@@ -85,106 +118,18 @@ pub fn changes(results: &[Archived], seed: u64) -> History {
                 });
             }
         }
+        rows.push(Row { metric, values: all, levels });
     }
-    History { schema: SCHEMA, runs: results.len(), left_out: results.len() - valid.len(), seed, changes: found }
-}
-
-/// Returns the positions at which values change, ascending, each with its probability by chance.
-pub fn points(values: &[f64], rng: &mut fastrand::Rng) -> Vec<(usize, f64)> {
-    let mut points: Vec<(usize, f64)> = Vec::new();
-    loop {
-        let bounds: Vec<usize> =
-            [0].into_iter().chain(points.iter().map(|point| point.0)).chain([values.len()]).collect();
-        let segments: Vec<Range<usize>> = bounds.windows(2).map(|pair| pair[0]..pair[1]).collect();
-        let best = |values: &[f64]| {
-            let found = segments.iter().filter_map(|segment| {
-                let (at, score) = split(&values[segment.clone()])?;
-                Some((segment.start + at, score))
-            });
-            found.max_by(|a, b| a.1.total_cmp(&b.1))
-        };
-        let Some((point, score)) = best(values) else { return points };
-        // Values are exchanged within their segments only: the changes before stay.
-        let mut shuffled = values.to_vec();
-        let as_large = (0..PERMUTATIONS)
-            .filter(|_| {
-                segments.iter().for_each(|segment| rng.shuffle(&mut shuffled[segment.clone()]));
-                best(&shuffled).is_some_and(|(_, other)| other >= score)
-            })
-            .count();
-        let p = (as_large + 1) as f64 / (PERMUTATIONS + 1) as f64;
-        if p > CHANCE {
-            return points;
-        }
-        points.push((point, p));
-        points.sort_unstable_by_key(|point| point.0);
-    }
-}
-
-/// Returns where both parts of a row differ the most, and their scaled energy distance. `None` if it is too short.
-fn split(values: &[f64]) -> Option<(usize, f64)> {
-    let n = values.len();
-    if n < 2 * LEAST {
-        return None;
-    }
-    let apart = |value: f64, part: Range<usize>| values[part].iter().map(|other| (value - other).abs()).sum::<f64>();
-    let sum = |part: Range<usize>| part.clone().map(|at| apart(values[at], at + 1..part.end)).sum::<f64>();
-    // The sums of distances within the left part, within the right one, and between both, as values go from right to left.
-    let (mut left, mut right) = (sum(0..LEAST), sum(LEAST..n));
-    let mut between: f64 = (0..LEAST).map(|at| apart(values[at], LEAST..n)).sum();
-    let mut best = (LEAST, f64::NEG_INFINITY);
-    for (at, &value) in values.iter().enumerate().take(n - LEAST + 1).skip(LEAST) {
-        let (l, r) = (at as f64, (n - at) as f64);
-        let distance = 2.0 * between / (l * r) - 2.0 * left / (l * (l - 1.0)) - 2.0 * right / (r * (r - 1.0));
-        let score = l * r / (l + r) * distance;
-        if score > best.1 {
-            best = (at, score);
-        }
-        let (to_left, to_right) = (apart(value, 0..at), apart(value, at + 1..n));
-        left += to_left;
-        right -= to_right;
-        between += to_right - to_left;
-    }
-    Some(best)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn row(rng: &mut fastrand::Rng, levels: &[f64], each: usize) -> Vec<f64> {
-        let mut value = |level: f64| level * (1.0 + 0.02 * ((0..12).map(|_| rng.f64()).sum::<f64>() - 6.0));
-        levels.iter().flat_map(|&level| (0..each).map(|_| level).collect::<Vec<_>>()).map(&mut value).collect()
-    }
-
-    #[test]
-    fn changes_are_found_where_they_are() {
-        let mut rng = fastrand::Rng::with_seed(6);
-        let values = row(&mut rng, &[100.0, 110.0, 100.0], 20);
-        let found: Vec<_> = points(&values, &mut rng).iter().map(|point| point.0).collect();
-        assert!(found.len() == 2 && found[0].abs_diff(20) <= 1 && found[1].abs_diff(40) <= 1, "{found:?}");
-    }
-
-    #[test]
-    fn a_steady_row_has_none() {
-        let mut rng = fastrand::Rng::with_seed(11);
-        let falsely = (0..40).filter(|_| !points(&row(&mut rng, &[100.0], 30), &mut rng).is_empty()).count();
-        assert!(falsely <= 2, "{falsely} of 40 rows had a change");
-        assert_eq!(points(&[5.0; 30], &mut rng), []);
-    }
-
-    #[test]
-    fn one_outlier_is_no_change_and_a_short_row_has_none() {
-        let mut rng = fastrand::Rng::with_seed(12);
-        let mut values = row(&mut rng, &[100.0], 30);
-        values[15] = 300.0;
-        assert_eq!(points(&values, &mut rng), []);
-        assert_eq!(points(&[1.0, 1.0, 9.0, 9.0], &mut rng), []);
-    }
-
-    #[test]
-    fn the_distance_is_that_of_all_pairs() {
-        // Between 0, 0, 0 and 3, 3, 3: 2 * 3 - 0 - 0, times 3 * 3 / 6.
-        assert_eq!(split(&[0.0, 0.0, 0.0, 3.0, 3.0, 3.0]), Some((3, 9.0)));
+    let build = |archived: &&Archived| Build { run: name(archived), started_at: archived.run.started_at.clone() };
+    History {
+        schema: SCHEMA,
+        target: valid.last().map_or_else(String::new, |archived| archived.run.target.clone()),
+        runs: results.len(),
+        left_out: results.len() - valid.len(),
+        seed,
+        changes: found,
+        beside: beside::beside(&valid),
+        builds: valid.iter().map(build).collect(),
+        rows,
     }
 }

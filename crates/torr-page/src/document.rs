@@ -19,6 +19,8 @@ pub(crate) enum Kind {
     Demo,
     /// `torr.lab-table/1`, of `torr lab`.
     Lab,
+    /// `torr.history/1`.
+    History,
 }
 
 /// A result with its name.
@@ -42,7 +44,7 @@ pub enum DocumentError {
     Foreign(String),
     /// The schema is known, and there is no page of it.
     #[error(
-        "{0} has the schema {1}, which is not supported: pass results of URLs and files, doctor, limit, compare, lab or demo"
+        "{0} has the schema {1}, which is not supported: pass results of URLs and files, doctor, limit, compare, history, lab or demo"
     )]
     OtherSchema(String, String),
     /// A field that every result of the schema has is missing or of another type.
@@ -75,6 +77,7 @@ impl Document {
             "torr.versions/1" => Kind::Versions,
             "torr.demo/1" => Kind::Demo,
             "torr.lab-table/1" => Kind::Lab,
+            "torr.history/1" => Kind::History,
             other => return Err(DocumentError::OtherSchema(name.into(), other.into())),
         };
         let (numbers, lists): (&[&'static str], &[&'static str]) = match kind {
@@ -84,9 +87,10 @@ impl Document {
             Kind::Versions => (&["seconds"], &["findings"]),
             Kind::Demo => (&[], &["rows"]),
             Kind::Lab => (&["header.rounds"], &["table.subjects", "table.lines"]),
+            Kind::History => (&["runs"], &["changes", "builds", "rows"]),
         };
         let texts: &[&'static str] = match kind {
-            Kind::Run | Kind::Doctor | Kind::Limit => &["target"],
+            Kind::Run | Kind::Doctor | Kind::Limit | Kind::History => &["target"],
             Kind::Versions => &["a", "b"],
             Kind::Demo => &["database"],
             Kind::Lab => &["header.suite"],
@@ -110,7 +114,7 @@ impl Document {
     pub(crate) fn subject(&self) -> String {
         let of = |name| text(&self.value, name).unwrap_or_default();
         match self.kind {
-            Kind::Run | Kind::Doctor | Kind::Limit => of("target").to_owned(),
+            Kind::Run | Kind::Doctor | Kind::Limit | Kind::History => of("target").to_owned(),
             Kind::Versions => format!("{} and {}", of("a"), of("b")),
             Kind::Demo => "torr serve, loaded by torr demo".to_owned(),
             Kind::Lab => format!("{}: {}", of("header.suite"), of("header.about")),

@@ -92,7 +92,7 @@ pub fn article(number: usize, document: &Document) -> Markup {
     let value = &document.value;
     let parts = match document.kind {
         Kind::Run => run(document),
-        Kind::Doctor | Kind::Limit | Kind::Versions | Kind::Lab | Kind::Demo => Vec::new(),
+        Kind::Doctor | Kind::Limit | Kind::Versions | Kind::Lab | Kind::Demo | Kind::History => Vec::new(),
     };
     html! {
         article {
@@ -124,6 +124,7 @@ pub fn article(number: usize, document: &Document) -> Markup {
                 }
                 Kind::Versions => { (section::versions::versions(value)) }
                 Kind::Lab => { (section::lab::lab(value)) }
+                Kind::History => { (section::history::history(value)) }
                 Kind::Demo => {
                     (section::verdict::verdict(value))
                     (section::demo::demo(value))

@@ -22,7 +22,7 @@ use agents::FleetAgents;
 pub use args::DoctorArgs;
 use assignment::{assignment, base, remote};
 use outcome::write;
-pub use outcome::{halted, put};
+pub use outcome::{halted, put, write};
 pub use progress::Shown;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;

@@ -1,16 +1,17 @@
 //! `torr history FILES`: the runs at which a row of archived results changed.
 
+mod csv;
+mod words;
+
 use crate::doctor;
 use crate::exit::CliError;
-use crate::sink::Sink;
+use crate::report;
+use crate::sink::{self, Sink};
 use clap::Args;
-use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use torr_lab::history::{History, changes};
-use torr_lab::{archive, metric::Metric};
-use torr_report::human::{difference, micros, per_second};
-use torr_report::style::{FAINT, STRONG, paint};
+use torr_lab::archive;
+use torr_lab::history::changes;
 
 /// The fewest results in which a change can be found: three on each side, and more so that chance is excluded.
 const FEWEST: usize = 6;
@@ -24,14 +25,34 @@ pub struct HistoryArgs {
     /// Use this seed for the permutation tests
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seed: u64,
-    /// Write the changes as JSON; '-' writes it to standard output, and nothing else
+    /// Write the changes and all figures as JSON; '-' writes it to standard output, and nothing else
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// Write a page with each metric over the runs, the changes, and what changed beside the code; '-' is standard output
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// Write the changes as Markdown, for a comment of a pull request; '-' is standard output
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
+    /// Write a row of metrics for each run as CSV, as Apache Otava reads it; '-' is standard output
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
 }
 
-/// Finds the changes and prints them.
+impl HistoryArgs {
+    fn outputs(&self) -> [(&'static str, Option<&Path>); 4] {
+        [
+            ("--json", self.json.as_deref()),
+            ("--report", self.report.as_deref()),
+            ("--markdown", self.markdown.as_deref()),
+            ("--csv", self.csv.as_deref()),
+        ]
+    }
+}
+
+/// Finds the changes and writes what is requested.
 pub fn run(args: &HistoryArgs) -> Result<ExitCode, CliError> {
-    let json = args.json.as_deref().map(Sink::open).transpose()?;
+    let [json, page, markdown, csv] = sink::open_all(args.outputs())?;
     let results = archive::read(&args.paths).map_err(CliError::Usage)?;
     if results.len() < FEWEST {
         return Err(CliError::Usage(format!(
@@ -40,36 +61,14 @@ pub fn run(args: &HistoryArgs) -> Result<ExitCode, CliError> {
         )));
     }
     let history = changes(&results, args.seed);
-    doctor::put(&history, json, || text(&history))?;
+    let is_taken = [&page, &markdown, &csv].iter().any(|sink| sink.as_ref().is_some_and(Sink::takes_stdout));
+    page.map_or(Ok(()), |page| report::put(&history, page)).map_err(CliError::Failed)?;
+    markdown.map_or(Ok(()), |file| file.put(&words::markdown(&history))).map_err(CliError::Failed)?;
+    csv.map_or(Ok(()), |file| csv::text(&history).and_then(|text| file.put(&text))).map_err(CliError::Failed)?;
+    match json {
+        Some(json) if is_taken => doctor::write(&history, json)?,
+        None if is_taken => {}
+        json => doctor::put(&history, json, || words::text(&history))?,
+    }
     Ok(ExitCode::SUCCESS)
-}
-
-fn text(history: &History) -> String {
-    let left_out = match history.left_out {
-        0 => String::new(),
-        count => format!(", {count} left out as invalid"),
-    };
-    let mut out =
-        format!("{} {}\n", paint(STRONG, "history"), paint(FAINT, format!("{} runs{left_out}", history.runs)));
-    if history.changes.is_empty() {
-        out += "\n  no change\n";
-    }
-    for change in &history.changes {
-        let shown = |value: f64| match change.metric {
-            Metric::Throughput | Metric::Events => per_second(value),
-            _ => micros(value),
-        };
-        let by = difference((change.ratio - 1.0).abs());
-        let direction = if change.ratio > 1.0 { "rose" } else { "fell" };
-        let _ = writeln!(
-            out,
-            "\n  {} {direction} by {by} at {}: from {} to {}\n    {}",
-            change.metric.name(),
-            change.run,
-            shown(change.before),
-            shown(change.since),
-            paint(FAINT, format!("the run of {}, after {}; p = {:.3}", change.started_at, change.after, change.p)),
-        );
-    }
-    out
 }

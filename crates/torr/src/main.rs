@@ -39,6 +39,7 @@ mod script;
 mod serve;
 mod service;
 mod session;
+mod shown;
 mod sink;
 mod steps;
 mod toml_value;

@@ -20,6 +20,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
+use torr_gauge::Machine;
 use torr_gauge::collector::{Measurement, Progress};
 use torr_gauge::sessions::EntryName;
 use torr_load::Load;
@@ -182,6 +183,7 @@ fn press_watched(
     let run = torr_press::run_watched(plan, stop, |progress, so_far| watch(&progress, so_far));
     let mut run = run.map_err(why_not)?;
     judge(&mut run.result);
+    run.result.machine = Some(Machine::this());
     Ok(run)
 }
 

@@ -6,7 +6,7 @@ use crate::document::{Document, Kind};
 use crate::fields::{field, flag, list, number, text};
 use maud::{Markup, html};
 use serde_json::Value;
-use torr_report::human::{micros, rate};
+use torr_report::human::{micros, plural, rate};
 use torr_report::transport::newer_version;
 
 /// Returns the target and the load in a line.
@@ -18,6 +18,7 @@ pub fn header(document: &Document) -> Markup {
         Kind::Limit => format!("a search for the highest sustained rate, {}", seconds(value, "spent_s")),
         Kind::Versions => format!("a comparison of two versions, {}", seconds(value, "seconds")),
         Kind::Lab => suite(value),
+        Kind::History => over_time(value),
         Kind::Demo => "the demo application, with a verdict on its page".into(),
     };
     html! {
@@ -37,6 +38,17 @@ pub fn header(document: &Document) -> Markup {
 fn started_at(value: &Value) -> Option<&str> {
     let own = text(value, "started_at").or_else(|| text(value, "header.started_at"));
     own.or_else(|| text(list(value, "trail").first()?, "run.started_at"))
+}
+
+/// Returns how many runs a history has, and from when on.
+fn over_time(value: &Value) -> String {
+    let runs = plural(number(value, "runs").unwrap_or(0.0) as u64, "run");
+    let day = |build: Option<&Value>| build.and_then(|build| text(build, "started_at")?.get(..10)).map(str::to_owned);
+    let builds = list(value, "builds");
+    match (day(builds.first()), day(builds.last())) {
+        (Some(first), Some(last)) => format!("a history of {runs}, {first} to {last}"),
+        _ => format!("a history of {runs}"),
+    }
 }
 
 /// Returns how the figures of a suite came about.

@@ -74,7 +74,7 @@ fn missing(document: &Document) -> Option<&'static str> {
     match document.kind {
         Kind::Run => flags::missing(&document.value),
         Kind::Doctor => list(&document.value, "trail").iter().find_map(|step| flags::of_sessions(field(step, "run")?)),
-        Kind::Limit | Kind::Versions | Kind::Lab | Kind::Demo => None,
+        Kind::Limit | Kind::Versions | Kind::Lab | Kind::Demo | Kind::History => None,
     }
 }
 
@@ -113,6 +113,10 @@ fn command(document: &Document) -> String {
             format!("torr lab run {suite} --rounds {rounds} --scale {scale} --seed {seed}{subjects}")
         }
         Kind::Demo => "torr demo".to_owned(),
+        Kind::History => {
+            let builds = list(value, "builds").iter().filter_map(|build| text(build, "run"));
+            format!("torr history {}", quoted(builds))
+        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! The comparison of two versions: each metric with its interval, and the thresholds.
 
+use super::metrics::{name_of, shown};
 use crate::fields::{field, flag, list, number, text, texts};
 use crate::plot::interval::{axis, interval};
 use maud::{Markup, html};
 use serde_json::Value;
-use torr_report::human::{bytes, count, micros, percent, rate};
+use torr_report::human::{count, micros, percent, rate};
 
 /// A metric of both versions.
 struct Finding<'v> {
@@ -68,11 +69,11 @@ fn finding(value: &Value) -> Option<Finding<'_>> {
 
 fn row(finding: &Finding<'_>, most: f64) -> Markup {
     let class = if finding.outcome == "different" { "b" } else { "a" };
-    let shown = |figure: Option<f64>| figure.map_or("–".into(), |figure| shown(finding.name, figure));
+    let cell = |figure: Option<f64>| figure.map_or("–".into(), |figure| shown(finding.name, figure));
     html! {
         tr {
             th scope="row" { (name_of(finding.name)) }
-            td { (shown(finding.a)) } td { (shown(finding.b)) } td { (words(finding)) }
+            td { (cell(finding.a)) } td { (cell(finding.b)) } td { (words(finding)) }
             td.drawn { @if let Some(of) = finding.interval { (interval(of, finding.margin, most, class)) } }
         }
     }
@@ -98,37 +99,6 @@ fn words(finding: &Finding<'_>) -> String {
         ("same", _) => format!("the same within {}", percent(finding.margin)),
         (_, Some([low, high])) => format!("cannot tell: {} to {}", change(low), change(high)),
         _ => "cannot tell".into(),
-    }
-}
-
-fn name_of(metric: &str) -> &str {
-    match metric {
-        "cpu" => "CPU time per response",
-        "event_cpu" => "CPU time per event",
-        "instructions" => "Instructions per response",
-        "p50" => "Median response time",
-        "p90" => "90th percentile",
-        "p99" => "99th percentile",
-        "p99_9" => "99.9th percentile",
-        "throughput" => "Throughput",
-        "events" => "Events per second",
-        "first_event_p50" => "Median time to the first event",
-        "first_event_p99" => "99th percentile of times to the first event",
-        "gap_p50" => "Median gap between events",
-        "gap_p99" => "99th percentile of gaps",
-        "errors" => "Share of errors",
-        "memory" => "Memory",
-        other => other,
-    }
-}
-
-fn shown(metric: &str, figure: f64) -> String {
-    match metric {
-        "throughput" | "events" => format!("{}/s", rate(figure)),
-        "errors" => percent(figure),
-        "memory" => bytes(figure),
-        "instructions" => count(figure.round() as u64),
-        _ => micros(figure),
     }
 }
 

@@ -2,12 +2,13 @@
 
 use super::sentences;
 use crate::output;
+use crate::shown::shown;
 use std::fmt::Write;
 use torr_lab::gate::Kept;
 use torr_lab::judgement::Finding;
 use torr_lab::metric::Metric;
 use torr_lab::report::{Conclusion, Report, main};
-use torr_report::human::{bytes, count, difference, micros, per_second, plural};
+use torr_report::human::{difference, micros, per_second, plural};
 use torr_report::style::{BAD, FAINT, GOOD, STRONG, paint};
 use torr_report::table;
 
@@ -116,16 +117,6 @@ fn rows(report: &Report) -> Vec<[String; 4]> {
         rows.insert(at, ["mean".into(), micros(means.a), micros(means.b), sentences::means(means)]);
     }
     rows
-}
-
-fn shown(metric: Metric, value: f64) -> String {
-    match metric {
-        Metric::Throughput | Metric::Events => per_second(value),
-        Metric::Errors => difference(value),
-        Metric::Memory => bytes(value),
-        Metric::Instructions => count(value.round() as u64),
-        _ => micros(value),
-    }
 }
 
 fn remarks(report: &Report) -> Vec<String> {

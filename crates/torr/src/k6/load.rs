@@ -14,6 +14,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use torr_gauge::Machine;
 use torr_k6::log::LogSettings;
 use torr_k6::run::{NetworkSettings, RunSettings, ScriptSource, SummarySettings, Test};
 use torr_k6::summary::result::result;
@@ -101,6 +102,7 @@ pub fn run_load(load: &Load, path: &Path) -> Result<ExitCode, CliError> {
     measured.result.target = path.display().to_string();
     measured.result.script = Some(result(&ended.summary));
     judge(&mut measured.result);
+    measured.result.machine = Some(Machine::this());
     let reported = outputs.finish(&mut measured);
     if let Some(dashboard) = dashboard {
         dashboard.finish(measured.result);
