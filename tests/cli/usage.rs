@@ -40,6 +40,8 @@ fn mistakes_get_one_line_with_a_hint() {
         (&["-I", "-X", "GET", "http://127.0.0.1:1"], "--request"),
         (&["-u", "name", "http://127.0.0.1:1"], "NAME:PASSWORD"),
         (&["-u", "a:b", "--oauth2-bearer", "c", "http://127.0.0.1:1"], "--oauth2-bearer"),
+        (&["--aws-sigv4", "aws:amz:a:b", "http://127.0.0.1:1"], "--user KEY:SECRET"),
+        (&["--aws-sigv4", "aws:amz", "-u", "a:b", "http://127.0.0.1:1"], "write them, as in aws:amz:eu-west-1:s3"),
         (&["-b", "file.txt", "http://127.0.0.1:1"], "name=value"),
         (&["http://127.0.0.1:1/a b"], "invalid URL"),
         (&["http://127.0.0.1:1/{{sequence}}"], "seq, uuid, now, rand LOW HIGH"),

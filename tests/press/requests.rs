@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::io::Write;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use tempfile::NamedTempFile;
 use torr_test_support::program::{torr_command, torr_json};
 use torr_test_support::script::{OK, Script, answering};
@@ -75,6 +75,43 @@ fn pieces_of_data_are_joined_in_their_order() {
         assert_eq!(field(&got, "Content-Type"), Some("application/x-www-form-urlencoded"), "{args:?}");
         assert_eq!(field(&got, "Content-Length"), Some(&*expected.len().to_string()), "{args:?}");
     }
+}
+
+#[test]
+fn a_signature_is_that_of_curl() {
+    let large = file(".bin", vec![b'x'; 200_000]);
+    let data = format!("@{}", path(&large));
+    let cases: &[&[&str]] = &[
+        &[],
+        &["-X", "DELETE"],
+        &["--data", "a=1&b=2", "-H", "Content-Type: text/plain"],
+        &["--data-binary", &data],
+        &["-H", "X-Amz-Security-Token: a  b", "-H", "X-Other: c"],
+    ];
+    let signing = ["--aws-sigv4", "aws:amz:eu-west-1:execute-api", "-u", "KEY:s3cret"];
+    for args in cases {
+        let server = Script::start(answering(OK));
+        let url = format!("{}dir/file?b=2&a=1", server.url());
+        let ran = Command::new("curl").args(["-sS", "-m", "20"]).args(signing).args(*args).arg(&url).output();
+        assert!(ran.expect("curl is installed").status.success(), "{args:?}");
+        let texts = server.texts();
+        let time = field(&texts[0], "X-Amz-Date").expect("it is signed");
+        // A request that has the time itself is signed for that time.
+        let date = format!("X-Amz-Date: {time}");
+        let (ours, result) = sent_by(&server, &[&signing[..], args, &["-H", &date, &url]].concat(), 1);
+        assert_eq!(field(&ours[1], "Authorization"), field(&texts[0], "Authorization"), "{args:?}: {ours:?}");
+        assert!(!result.to_string().contains("s3cret"), "{result}");
+    }
+    // Each has its own content, and its own signature; equal ones are signed again in another second only.
+    let of = |data: &[&str]| {
+        let (texts, _) = sent_to("/p", &[&signing[..], data].concat(), 3);
+        texts.iter().map(|text| field(text, "Authorization").unwrap_or_default().to_owned()).collect::<Vec<_>>()
+    };
+    let different = of(&["--data", "n={{seq}}"]);
+    assert!(different[0] != different[1] && different[1] != different[2], "{different:?}");
+    assert!(of(&["--data", "n=1"]).iter().all(|value| value.starts_with("AWS4-HMAC-SHA256 Credential=KEY/")));
+    let own = sent(&[&signing[..], &["-H", "Authorization: mine"]].concat());
+    assert_eq!((field(&own, "Authorization"), field(&own, "X-Amz-Date")), (Some("mine"), None));
 }
 
 #[test]

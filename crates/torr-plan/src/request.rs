@@ -6,6 +6,7 @@ use super::input::{Input, feeder};
 use super::websocket;
 use crate::error::PlanError;
 use torr_load::{Load, RequestPart};
+use torr_press::request::sigv4::{Scope, Signing};
 use torr_press::request::{
     Auth, Body, CompressionOffer, Data, Feeder, MatchRule, Options, Url, WebSocketOptions, read_list,
 };
@@ -26,7 +27,9 @@ pub(crate) fn requests(load: &Load, url: Option<&str>) -> Result<(Target, Reques
     let urls = urls(part, url, &mut input)?;
     let is_websocket = urls.first().is_some_and(|url| url.target.is_websocket());
     websocket::check(load, is_websocket)?;
-    let options = Options { event_streams: load.stream.has_streams(), ..options(part, load.keep_alive(), &mut input)? };
+    let host = urls.first().map_or("", |url| &url.target.host);
+    let options = options(part, host, load.keep_alive(), &mut input)?;
+    let options = Options { event_streams: load.stream.has_streams(), ..options };
     let requests = match &urls[..] {
         [url] if is_websocket => messages(load, url, &options),
         urls => Requests::new(urls, &options),
@@ -65,8 +68,13 @@ fn urls(args: &RequestPart, url: Option<&str>, input: &mut Input) -> Result<Vec<
     Ok(urls)
 }
 
-/// Returns the options of requests.
-pub(crate) fn options(args: &RequestPart, keep_alive: bool, input: &mut Input) -> Result<Options, PlanError> {
+/// Returns the options of requests to a host.
+pub(crate) fn options(
+    args: &RequestPart,
+    host: &str,
+    keep_alive: bool,
+    input: &mut Input,
+) -> Result<Options, PlanError> {
     let mut query = args.url_query.iter().map(|text| url_query(text, input)).collect::<Result<Vec<_>, _>>()?;
     let mut body = body(args, input)?;
     if args.get
@@ -82,7 +90,7 @@ pub(crate) fn options(args: &RequestPart, keep_alive: bool, input: &mut Input) -
         user_agent: args.user_agent.clone(),
         referer: args.referer.clone(),
         cookies: args.cookies.iter().map(|text| cookie(text)).collect::<Result<_, _>>()?,
-        auth: auth(args)?,
+        auth: auth(args, host)?,
         compressed: args.compressed,
         event_streams: false,
         body,
@@ -124,7 +132,14 @@ fn cookie(text: &str) -> Result<String, PlanError> {
     if text.contains('=') { Ok(text.to_owned()) } else { Err(hint()) }
 }
 
-fn auth(args: &RequestPart) -> Result<Option<Auth>, PlanError> {
+fn auth(args: &RequestPart, host: &str) -> Result<Option<Auth>, PlanError> {
+    if let Some(scope) = &args.aws_sigv4 {
+        let wrong = |error: String| PlanError::Usage(format!("--aws-sigv4: {error}"));
+        let scope = Scope::read(scope, host).map_err(|error| wrong(error.to_string()))?;
+        let signing = Signing::new(scope, args.user.as_deref().unwrap_or_default());
+        let signing = signing.map_err(|_| wrong("add the key, as in --user KEY:SECRET".into()))?;
+        return Ok(Some(Auth::Signed(Box::new(signing))));
+    }
     match (&args.user, &args.oauth2_bearer) {
         (Some(user), _) if !user.contains(':') => Err(PlanError::Usage("--user needs NAME:PASSWORD".into())),
         (Some(user), _) => Ok(Some(Auth::Basic(user.clone()))),

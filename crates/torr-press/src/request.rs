@@ -22,6 +22,8 @@ pub(crate) mod outgoing;
 mod request_set;
 mod sent_content;
 mod sent_secrets;
+mod signer;
+pub mod sigv4;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -88,12 +90,21 @@ impl Requests {
 
     /// Returns the requests of entries, of which there is at least one, and of the composer that made them.
     fn of_entries(entries: Vec<Entry>, choice: Option<Choice>, options: &Options, composer: Composer<'_>) -> Self {
+        let has_own = options.headers.iter().any(|line| line.to_ascii_lowercase().starts_with("authorization:"));
+        let signing = match &options.auth {
+            // As with curl, a field of the user's own replaces a signature.
+            Some(Auth::Signed(signing)) if !has_own => Some((**signing).clone()),
+            _ => None,
+        };
+        let longest = if signing.is_some() { signer::LONGEST } else { 0 };
         let mut shared = RequestSet {
             choice,
+            signing,
+            is_same: false,
             is_constant: false,
             constant: None,
             asks_to_close: fields::ask_to_close(&options.headers),
-            largest: entries.iter().map(|entry| entry.longest).max().unwrap_or(0),
+            largest: longest + entries.iter().map(|entry| entry.longest).max().unwrap_or(0),
             columns: composer.parser.columns,
             environment: composer.parser.environment,
             records: options.feeder.as_ref().map_or(1, Feeder::records),
@@ -104,7 +115,8 @@ impl Requests {
             turns: Numbers::default(),
             entries,
         };
-        shared.is_constant = shared.choice.is_none() && shared.entries[0].is_constant();
+        shared.is_same = shared.choice.is_none() && shared.entries[0].is_constant();
+        shared.is_constant = shared.is_same && shared.signing.is_none();
         let first = &shared.entries[0];
         if shared.is_constant && !first.has_shared_content() && !first.is_encoded() {
             let mut bytes = Vec::new();
@@ -126,7 +138,9 @@ impl Requests {
         let mut composer = Composer::new(&options)?;
         let message = websocket::message(&url.target, of_websocket, &mut composer)?;
         let websocket = Arc::new(WebSocketRequests::new(handshakes, of_websocket));
-        Ok(Self { websocket: Some(websocket), ..Self::of_entries(vec![message], None, &options, composer) })
+        // The handshake is signed, and not its messages.
+        let unsigned = Options { auth: None, ..options.clone() };
+        Ok(Self { websocket: Some(websocket), ..Self::of_entries(vec![message], None, &unsigned, composer) })
     }
 
     /// Returns what makes these requests messages of WebSocket connections, if they are such.

@@ -18,7 +18,6 @@ mod references;
 pub mod request;
 mod scope;
 mod session;
-mod sigv4;
 mod template;
 #[cfg(test)]
 mod tests;

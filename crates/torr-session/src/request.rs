@@ -6,7 +6,6 @@ use crate::files::Files;
 use crate::hurl::{ParseError, ast};
 use crate::options::Options;
 use crate::scope::{Names, Variables};
-use crate::sigv4::{Scope, Signing};
 use crate::template::Template;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -14,6 +13,7 @@ use bytes::Bytes;
 use cookie_store::CookieStore;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use std::collections::BTreeSet;
+use torr_press::request::sigv4::{Scope, Signing};
 use url::Url;
 
 /// The content codings that `compressed` asks for, which are those that can be decoded.
@@ -249,13 +249,8 @@ impl Request {
 fn signing_by(scope: &str, url: &Url, credentials: Option<String>) -> Result<Signing, EvaluationError> {
     let wrong = |reason: String| EvaluationError(format!("'aws-sigv4': {reason}"));
     let scope = Scope::read(scope, url.host_str().unwrap_or_default()).map_err(|error| wrong(error.to_string()))?;
-    let credentials = credentials.unwrap_or_default();
-    let (key, secret) = credentials.split_once(':').unwrap_or((&credentials, ""));
-    let is_sent = |byte: u8| byte.is_ascii_graphic() && !b",/".contains(&byte);
-    if key.is_empty() || secret.is_empty() || !key.bytes().all(is_sent) {
-        return Err(wrong("expected a key in the option 'user', as in user: KEY:SECRET".to_owned()));
-    }
-    Ok(Signing { scope, key: key.to_owned(), secret: secret.to_owned() })
+    Signing::new(scope, &credentials.unwrap_or_default())
+        .map_err(|_| wrong("expected a key in the option 'user', as in user: KEY:SECRET".to_owned()))
 }
 
 /// Finds out whether a URL of a file can be one, as far as no placeholder stands in it.

@@ -30,8 +30,8 @@ pub(super) fn beside(runs: &[&Archived]) -> Vec<Beside> {
         for what in names {
             let of = |facts: &BTreeMap<String, String>| facts.get(what).map_or("none", String::as_str).to_owned();
             // A machine that an older version of the program did not write down is not another one.
-            let is_unknown = what.starts_with("machine.") && (before.get(what).is_none() || since.get(what).is_none());
-            if of(&before) != of(&since) && !is_unknown {
+            let is_known = before.contains_key(what) && since.contains_key(what);
+            if of(&before) != of(&since) && (is_known || !what.starts_with("machine.")) {
                 found.push(Beside {
                     run: pair[1].path.display().to_string(),
                     after: pair[0].path.display().to_string(),

@@ -20,6 +20,7 @@ pub struct RequestPart {
     pub url_query: Vec<String>,
     pub user: Option<String>,
     pub oauth2_bearer: Option<String>,
+    pub aws_sigv4: Option<String>,
     pub cookies: Vec<String>,
     pub user_agent: Option<String>,
     pub referer: Option<String>,

@@ -7,6 +7,7 @@ use super::numbers::Block;
 use super::outgoing::{RequestInfo, RequestParts};
 use super::request_set::RequestSet;
 use super::sent_content::SentContent;
+use super::signer::Signer;
 use super::template::Template;
 use fastrand::Rng;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue, UPGRADE};
@@ -25,6 +26,7 @@ pub struct Cursor<'r> {
     turns: Block<'r>,
     scratch: Vec<u8>,
     is_constant: bool,
+    signer: Option<Signer<'r>>,
     /// Whether large content is left to [`Cursor::take_content`].
     content_apart: bool,
     /// The large content of the request that was written last.
@@ -53,6 +55,7 @@ impl<'r> Cursor<'r> {
             turns: shared.turns.block(threads),
             scratch: Vec::new(),
             is_constant: shared.is_constant,
+            signer: shared.signing.as_ref().map(|signing| Signer::new(signing, shared.is_same)),
             content_apart: false,
             content: None,
         }
@@ -81,8 +84,14 @@ impl<'r> Cursor<'r> {
     }
 
     fn write_varying(&mut self, out: &mut Vec<u8>) -> RequestInfo {
-        let (entry, begun) = self.next();
+        if let Some(begun) = self.signer.as_ref().and_then(|signer| signer.write_again(out)) {
+            return begun;
+        }
+        let ((entry, begun), start) = (self.next(), out.len());
         self.content = entry.write(&mut self.draw, &mut self.scratch, out, self.content_apart);
+        if let Some(signer) = &mut self.signer {
+            signer.sign(out, start, self.content.as_ref(), begun);
+        }
         begun
     }
 
@@ -122,6 +131,9 @@ impl<'r> Cursor<'r> {
         let length = body.as_ref().map(SentContent::len).or_else(|| expects_content(&entry.method).then_some(0));
         if let Some(length) = length.filter(|_| has_length) {
             head.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
+        }
+        if let Some(signer) = &self.signer {
+            signer.sign_parts(&mut head, body.as_ref());
         }
         RequestParts { head, body, begun }
     }

@@ -110,7 +110,8 @@ fn by_themselves(
         }
         (Some(Auth::Basic(credentials)), _) => add("Authorization", basic(credentials, parser)?),
         (None, Some(credentials)) => add("Authorization", basic(credentials, parser)?),
-        (None, None) => {}
+        // It is made of the whole request, when that is written.
+        (Some(Auth::Signed(_)), _) | (None, None) => {}
     }
     Ok(fields)
 }

@@ -3,6 +3,7 @@
 use super::draw::Order;
 use super::encoder::Encoder;
 use super::feeder::Feeder;
+use super::sigv4::Signing;
 
 /// The settings of requests. The default is a plain GET.
 #[derive(Debug, Clone)]
@@ -73,6 +74,8 @@ pub enum Auth {
     Basic(String),
     /// A token (RFC 6750).
     Bearer(String),
+    /// A signature of each request by AWS Signature Version 4.
+    Signed(Box<Signing>),
 }
 
 /// The content of a request.

@@ -5,6 +5,7 @@ use super::column::Column;
 use super::draw::Order;
 use super::entry::Entry;
 use super::numbers::Numbers;
+use super::sigv4::Signing;
 
 /// The requests of a run, and the numbers that its threads share.
 #[derive(Debug)]
@@ -13,6 +14,10 @@ pub(super) struct RequestSet {
     pub entries: Vec<Entry>,
     /// The choice between several entries.
     pub choice: Option<Choice>,
+    /// What signs each request when it is written.
+    pub signing: Option<Signing>,
+    /// Whether all requests have the same bytes but for their signatures.
+    pub is_same: bool,
     /// Whether all requests have the same bytes.
     pub is_constant: bool,
     /// The bytes in HTTP/1.1 of the only request, where there is one without placeholders and with no large content.

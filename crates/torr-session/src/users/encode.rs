@@ -1,12 +1,12 @@
 //! Requests of sessions as HTTP/1.1 bytes, and in parts for HTTP/2.
 
 use crate::request::Outgoing;
-use crate::sigv4::Signable;
 use bytes::Bytes;
 use chrono::Utc;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, UPGRADE};
 use http::{HeaderName, HeaderValue, Method, Request, Uri};
 use torr_press::request::SentContent;
+use torr_press::request::sigv4::Signable;
 use torr_press::{Keep, RequestInfo, RequestParts};
 
 /// The field of a client that has no better name.

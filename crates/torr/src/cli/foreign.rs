@@ -58,7 +58,6 @@ const ABSENT: &[(&str, &[&str])] = &[
     ("not supported; use 'torr fleet run' for several machines", &["--master", "--master-host", "--remotestart"]),
     ("not supported; use a hurl file or a Lua script instead", &["--locustfile", "--testfile", "--nongui"]),
     ("not supported; use a hurl file, whose sessions keep cookies", &["--cookie-jar"]),
-    ("not supported; use a hurl file, whose requests may have the option aws-sigv4", &["--aws-sigv4"]),
     ("not supported", &["--retry"]),
     ("not needed: each report has response times by percentile", &["--latency", "--latencies", "--u_latency"]),
     ("not needed: with -r, a response time counts from when its request is due", &["--latency-correction"]),

@@ -87,6 +87,26 @@ impl fmt::Debug for Signing {
     }
 }
 
+/// A key that cannot sign.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected a key and its secret, as in KEY:SECRET")]
+pub struct KeyError;
+
+impl Signing {
+    /// Returns the signing by a key, from `KEY:SECRET`.
+    ///
+    /// # Errors
+    /// If a part is missing, or the name of the key could not be sent.
+    pub fn new(scope: Scope, credentials: &str) -> Result<Self, KeyError> {
+        let (key, secret) = credentials.split_once(':').ok_or(KeyError)?;
+        let is_sent = |byte: u8| byte.is_ascii_graphic() && !b",/".contains(&byte);
+        if key.is_empty() || secret.is_empty() || !key.bytes().all(is_sent) {
+            return Err(KeyError);
+        }
+        Ok(Self { scope, key: key.to_owned(), secret: secret.to_owned() })
+    }
+}
+
 /// What of a request is signed.
 #[derive(Debug, Clone, Copy)]
 pub struct Signable<'r> {

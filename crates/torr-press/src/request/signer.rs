@@ -1,0 +1,115 @@
+//! The signing of requests as they are written: one of the same bytes is signed once a second, which is the precision of the time in
+//! a signature.
+
+use super::outgoing::RequestInfo;
+use super::sent_content::SentContent;
+use super::sigv4::{Signable, Signing};
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Request};
+use memchr::memmem;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The most bytes that a signature adds to a request.
+pub(super) const LONGEST: usize = 1024;
+
+/// What signs the requests of one thread.
+#[derive(Debug)]
+pub(super) struct Signer<'r> {
+    signing: &'r Signing,
+    /// The one request that there is, signed, and the second of its signature.
+    constant: Option<(u64, Vec<u8>, RequestInfo)>,
+    /// Whether there is one request only.
+    is_constant: bool,
+}
+
+impl<'r> Signer<'r> {
+    pub fn new(signing: &'r Signing, is_constant: bool) -> Self {
+        Self { signing, constant: None, is_constant }
+    }
+
+    /// Appends the one request that there is, if it has been signed in this second.
+    pub fn write_again(&self, out: &mut Vec<u8>) -> Option<RequestInfo> {
+        let (second, bytes, begun) = self.constant.as_ref()?;
+        (*second == seconds()).then(|| {
+            out.extend_from_slice(bytes);
+            *begun
+        })
+    }
+
+    /// Adds the fields of the signature to a request in HTTP/1.1 that begins at `start` and may have more content than what was
+    /// appended.
+    pub fn sign(&mut self, out: &mut Vec<u8>, start: usize, more: Option<&SentContent>, begun: RequestInfo) {
+        let second = seconds();
+        let request = &out[start..];
+        // What a user has given as bytes may be no request.
+        let Some(end) = memmem::find(request, b"\r\n\r\n") else { return };
+        let head = String::from_utf8_lossy(&request[..end]).into_owned();
+        let content = whole(&request[end + 4..], more);
+        let mut lines = head.split("\r\n");
+        let mut words = lines.next().unwrap_or_default().split(' ');
+        let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let fields: Vec<_> = lines
+            .filter_map(|line| line.split_once(':'))
+            .map(|(name, value)| (name.to_owned(), value.trim().to_owned()))
+            .collect();
+        let host = fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("host"));
+        let added = self.fields(second, method, target, host.map_or("", |(_, host)| host), &fields, &content);
+        let tail = out.split_off(start + end + 2);
+        for (name, value) in added {
+            out.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
+        }
+        out.extend_from_slice(&tail);
+        if self.is_constant && more.is_none() {
+            self.constant = Some((second, out[start..].to_vec(), begun));
+        }
+    }
+
+    /// Adds the fields of the signature to a request in parts.
+    pub fn sign_parts(&self, head: &mut Request<()>, body: Option<&SentContent>) {
+        let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let fields: Vec<_> = head.headers().iter().map(|(name, value)| (name.to_string(), text(value))).collect();
+        let uri = head.uri();
+        let host = uri.authority().map_or("", |authority| authority.as_str());
+        let target = uri.path_and_query().map_or("/", |target| target.as_str());
+        let content = whole(&[], body);
+        let added = self.fields(seconds(), head.method().as_str(), target, host, &fields, &content);
+        for (name, value) in added {
+            // A key with other characters was refused before the run.
+            if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+                head.headers_mut().insert(name, value);
+            }
+        }
+    }
+
+    fn fields(
+        &self,
+        second: u64,
+        method: &str,
+        target: &str,
+        host: &str,
+        fields: &[(String, String)],
+        content: &[u8],
+    ) -> Vec<(String, String)> {
+        let (path, query) = match target.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (target, None),
+        };
+        let now = humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(second)).to_string();
+        let now = now.replace(['-', ':'], "");
+        self.signing.fields(&Signable { method, path, query, host, fields, content }, &now)
+    }
+}
+
+/// Returns content in one piece.
+fn whole(first: &[u8], more: Option<&SentContent>) -> Bytes {
+    let pieces = || more.into_iter().flat_map(SentContent::pieces);
+    match (first, pieces().count()) {
+        ([], 1) => pieces().next().cloned().unwrap_or_default(),
+        _ => [first].into_iter().chain(pieces().map(|piece| &**piece)).collect::<Vec<_>>().concat().into(),
+    }
+}
+
+/// Returns the time in seconds since 1970.
+fn seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
