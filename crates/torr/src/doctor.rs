@@ -21,7 +21,6 @@ use crate::steps::StepViews;
 use agents::FleetAgents;
 pub use args::DoctorArgs;
 use assignment::{assignment, base, remote};
-use outcome::write;
 pub use outcome::{halted, put, write};
 pub use progress::Shown;
 use std::process::ExitCode;
