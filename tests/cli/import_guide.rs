@@ -13,6 +13,8 @@ const SAMPLES: &[(&str, &str)] = &[
     ("shop.postman_collection.json", "shop-2.1.postman_collection.json"),
     ("test.postman_environment.json", "test.postman_environment.json"),
     ("store.apipost.json", "store-7.apipost.json"),
+    ("shop.http", "shop.http"),
+    ("http-client.env.json", "http-client.env.json"),
     ("plan.jmx", "shop.jmx"),
 ];
 
@@ -81,7 +83,7 @@ fn the_guides_commands_run_and_what_they_write_checks() {
     // Each kind of the page's table is among them.
     let kinds = GUIDE.lines().filter(|line| line.starts_with("| ")).filter_map(|line| line.split('`').nth(1));
     let kinds: Vec<_> = kinds.collect();
-    assert_eq!(kinds.len(), 6, "{kinds:?}");
+    assert_eq!(kinds.len(), 7, "{kinds:?}");
     for kind in kinds {
         assert!(commands.iter().any(|line| line.starts_with(kind)), "no command of the page is '{kind}'");
     }

@@ -3,7 +3,6 @@
 mod auth;
 mod body;
 mod dynamic;
-mod expectation;
 mod item;
 mod reader;
 mod script;
@@ -11,9 +10,10 @@ mod url;
 
 use crate::draft::{Draft, ImportError};
 use crate::node::Node;
+use crate::reader::Reader;
 use crate::variables::{Part, Variables, in_braces};
 use item::Folder;
-use reader::{Reader, know};
+use reader::know;
 
 /// Files that Postman exports beside a collection.
 #[derive(Debug, Clone, Copy, Default)]
@@ -73,16 +73,10 @@ pub(crate) fn import_nodes(
     for values in [globals, Some(root.get("variable")), environment].into_iter().flatten() {
         know(values, &mut variables);
     }
-    let mut reader = Reader { secrets: variables.secrets(), variables, draft: Draft::default() };
+    let mut reader = Reader::new(variables);
     let top = Folder { auth: root.get("auth"), events: Vec::new() };
     reader.folder(root, &top, 0);
-    let Reader { secrets, variables, mut draft } = reader;
-    if draft.entries.is_empty() {
-        return Err(ImportError("the collection has no requests".to_owned()));
-    }
-    variables.finish(&mut draft);
-    draft.secrets = secrets.finish();
-    Ok(draft)
+    reader.finish("the collection has no requests")
 }
 
 fn check_format(root: &Node) -> Result<(), ImportError> {

@@ -95,6 +95,16 @@ impl Variables {
         self.known.get(name).map(|known| known.value.as_str())
     }
 
+    /// Returns the value of a variable that is no credential.
+    pub(crate) fn plain_value(&self, name: &str) -> Option<&str> {
+        self.known.get(name).filter(|known| !known.is_secret).map(|known| known.value.as_str())
+    }
+
+    /// Whether an entry has used a variable by now, or given it a value.
+    pub(crate) fn is_used(&self, name: &str) -> bool {
+        self.names.get(name).is_some_and(|name| self.defined.contains(name) || self.assigned.contains(name))
+    }
+
     /// Returns a variable's name in the hurl file.
     pub(crate) fn name(&mut self, name: &str) -> String {
         if let Some(known) = self.names.get(name) {

@@ -6,11 +6,12 @@ mod groups;
 use crate::exit::{self, CliError};
 use crate::output;
 use crate::sink::Sink;
-use args::{CurlArgs, JmeterArgs, OpenApiArgs, PostmanArgs};
+use args::{CurlArgs, HttpArgs, JmeterArgs, OpenApiArgs, PostmanArgs};
 pub use args::{ImportArgs, Kind};
 use std::path::Path;
 use std::process::ExitCode;
-use torr_import::{Draft, apipost, curl, har, jmeter, openapi, postman};
+use torr_import::httpfile::Environment;
+use torr_import::{Draft, apipost, curl, har, httpfile, jmeter, openapi, postman};
 use torr_net::errors::describe;
 use torr_plan::input::Input;
 
@@ -33,6 +34,7 @@ pub fn run(args: &ImportArgs) -> Result<ExitCode, CliError> {
             let text = input.read_text(&args.file, "an Apipost export")?;
             (apipost::import(&text).map_err(CliError::usage)?, &args.output)
         }
+        Kind::Http(args) => (from_http(args, &mut input)?, &args.output),
         Kind::Jmeter(args) => return from_jmeter(args, &mut input),
     };
     let sink = Sink::open(output)?;
@@ -75,8 +77,13 @@ fn from_openapi(args: &OpenApiArgs, input: &mut Input) -> Result<Draft, CliError
     openapi::import_with(&text, &options, &|name| beside(&args.file, name)).map_err(CliError::usage)
 }
 
-/// Reads a file that a description refers to, by its path relative to the description.
+/// Reads a text file that a description refers to, by its path relative to the description.
 fn beside(description: &str, name: &str) -> Result<String, String> {
+    String::from_utf8(bytes_beside(description, name)?).map_err(|_| format!("'{name}' is not UTF-8"))
+}
+
+/// Reads a file that a description refers to, by its path relative to the description.
+fn bytes_beside(description: &str, name: &str) -> Result<Vec<u8>, String> {
     if description == "-" {
         return Err("relative files need a description that is read from a file instead of standard input".to_owned());
     }
@@ -87,7 +94,7 @@ fn beside(description: &str, name: &str) -> Result<String, String> {
     if !metadata.is_file() || metadata.len() > LARGEST_PART {
         return Err(format!("'{shown}' is not a file, or too large"));
     }
-    std::fs::read_to_string(&path).map_err(wrong)
+    std::fs::read(&path).map_err(wrong)
 }
 
 fn from_postman(args: &PostmanArgs, input: &mut Input) -> Result<Draft, CliError> {
@@ -96,6 +103,33 @@ fn from_postman(args: &PostmanArgs, input: &mut Input) -> Result<Draft, CliError
     let globals = args.globals.as_ref().map(|path| input.read_text(path, "globals")).transpose()?;
     let beside = postman::Beside { environment: environment.as_deref(), globals: globals.as_deref() };
     postman::import_with(&text, beside).map_err(CliError::usage)
+}
+
+fn from_http(args: &HttpArgs, input: &mut Input) -> Result<Draft, CliError> {
+    let text = input.read_text(&args.file, "a file of HTTP requests")?;
+    let environments = environments(args).map_err(CliError::Usage)?;
+    let read = |name: &str| bytes_beside(&args.file, name);
+    let options = httpfile::Options { environments, environment: args.env.clone(), read: &read };
+    httpfile::import(&text, &options).map_err(CliError::usage)
+}
+
+/// Returns the files of variables beside a file of requests, those that win last.
+fn environments(args: &HttpArgs) -> Result<Vec<Environment>, String> {
+    let read = |name: &str| {
+        let is_there = args.file != "-" && Path::new(&args.file).with_file_name(name).exists();
+        is_there.then(|| beside(&args.file, name)).transpose()
+    };
+    let mut found = Vec::new();
+    for (name, is_secret) in [("http-client.env.json", false), ("http-client.private.env.json", true)] {
+        found.extend(read(name)?.map(|text| Environment::Json { text, is_secret }));
+    }
+    found.extend(read(".env")?.map(|text| Environment::Lines { text, is_chosen: false }));
+    // A name that leads into another folder is that of no file.
+    let chosen = args.env.as_deref().filter(|name| !name.contains('/'));
+    for name in chosen.into_iter().flat_map(|name| [format!("{name}.env"), format!(".env.{name}")]) {
+        found.extend(read(&name)?.map(|text| Environment::Lines { text, is_chosen: true }));
+    }
+    Ok(found)
 }
 
 fn from_jmeter(args: &JmeterArgs, input: &mut Input) -> Result<ExitCode, CliError> {

@@ -1,9 +1,9 @@
 //! Authorization, which requests inherit from their folders.
 
-use super::reader::Reader;
 use crate::draft::LeftOut;
 use crate::node::Node;
 use crate::parts::{NOWHERE, option, pair};
+use crate::reader::Reader;
 use crate::reason::AUTHENTICATION;
 use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Request, Template};
 

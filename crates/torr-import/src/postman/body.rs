@@ -1,10 +1,10 @@
 //! Content of requests.
 
-use super::reader::Reader;
 use crate::content::{content, json};
 use crate::draft::LeftOut;
 use crate::node::Node;
 use crate::parts::{NOWHERE, beside, drop_field, has_field, pair, plain_name, push};
+use crate::reader::Reader;
 use torr_session::hurl::ast::{Body, KeyValue, MultipartPart, Piece, Request, Template};
 
 /// Methods with which Postman sends no content, unless the request's settings say otherwise.

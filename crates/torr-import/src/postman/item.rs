@@ -1,11 +1,11 @@
 //! Folders and requests of a collection.
 
-use super::reader::{self, Reader};
-use super::script::{self, Phase};
-use super::{auth, body, url};
+use super::{auth, body, reader, script, url};
 use crate::draft::{DraftEntry, LeftOut};
 use crate::node::Node;
 use crate::parts::{NOWHERE, drop_nameless, entry, has_field, option, sent_method};
+use crate::reader::Reader;
+use crate::script::Phase;
 use crate::target;
 use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Request, Template};
 
@@ -59,7 +59,7 @@ impl Reader {
         let own = item.get("event").items().iter();
         let events: Vec<&Node> = folder.events.iter().copied().chain(own).collect();
         let of_phase = |phase: Phase| {
-            let is_of_phase = move |event: &&&Node| event.get("listen").text() == Some(phase.name());
+            let is_of_phase = move |event: &&&Node| event.get("listen").text() == Some(script::name(phase));
             events.iter().filter(is_of_phase).copied().collect::<Vec<_>>()
         };
         // The scripts before the request give values to its variables.

@@ -1,29 +1,17 @@
-//! What reading a collection has made so far, and its variables.
+//! The variables of a collection.
 
 use super::dynamic;
-use crate::draft::{Draft, LeftOut};
+use crate::draft::LeftOut;
 use crate::node::Node;
-use crate::secret::Secrets;
+use crate::reader::Reader;
 use crate::variables::{Variables, braced};
 use torr_session::hurl::ast::Template;
-
-/// Reads a collection.
-pub(super) struct Reader {
-    pub(super) variables: Variables,
-    pub(super) secrets: Secrets,
-    pub(super) draft: Draft,
-}
 
 impl Reader {
     /// Returns a template of text with variables.
     pub(super) fn template(&mut self, text: &str, left_out: &mut Vec<LeftOut>) -> Template {
         let mut function = |name: &str| dynamic::piece(name, left_out);
         braced(&mut self.variables, &mut self.secrets, text, &mut function)
-    }
-
-    /// Says what is left out of the whole collection.
-    pub(super) fn leave_out(&mut self, kind: &str, reason: &str) {
-        self.draft.left_out.push(LeftOut::new(kind, "", reason));
     }
 }
 

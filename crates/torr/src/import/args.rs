@@ -11,6 +11,7 @@ Examples:
   torr import har recording.har -o visit.hurl      a recording of a browser
   torr import openapi openapi.yaml --tag orders -o orders.hurl
   torr import postman shop.postman_collection.json --environment test.json -o shop.hurl
+  torr import http shop.http --env dev -o shop.hurl
   torr import jmeter plan.jmx -o plan.hurl         a file for each thread group";
 
 /// `torr import`.
@@ -34,6 +35,8 @@ pub enum Kind {
     Postman(PostmanArgs),
     /// Convert Apipost exports: its own JSON, OpenAPI or Postman
     Apipost(ApipostArgs),
+    /// Convert files of requests of editors (.http, .rest), as JetBrains and VS Code have them
+    Http(HttpArgs),
     /// Convert test plans of JMeter 5 (.jmx), with a file for each thread group
     Jmeter(JmeterArgs),
 }
@@ -118,6 +121,20 @@ pub struct ApipostArgs {
     /// Write the hurl file here; '-' is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
+}
+
+/// `torr import http`.
+#[derive(Debug, Args)]
+pub struct HttpArgs {
+    /// Read this file of requests; '-' is standard input
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub file: String,
+    /// Write the hurl file here; '-' is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+    /// Use this environment of http-client.env.json and http-client.private.env.json beside the file
+    #[arg(short, long, value_name = "NAME")]
+    pub env: Option<String>,
 }
 
 /// `torr import jmeter`.

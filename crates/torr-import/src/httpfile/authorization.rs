@@ -1,0 +1,84 @@
+//! Credentials in the clients' own notation, such as `Authorization: Basic user password`.
+
+use super::made::Made;
+use super::text;
+use crate::parts::{NOWHERE, pair};
+use crate::reason::AUTHENTICATION;
+use regex::Regex;
+use std::sync::LazyLock;
+use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Template};
+
+/// Credentials of Amazon: the key's name and the key, the session's token, the region and the service.
+static AWS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^(\S+)\s+(\S+)\s*(?:token:\s*(\S*))?\s*(?:region:\s*(\S*))?\s*(?:service:\s*(\S*))?$")
+        .expect("the pattern is constant and tested")
+});
+
+/// Adds credentials; `false` for a value that is sent as it stands.
+pub(super) fn add(made: &mut Made<'_>, value: &str) -> bool {
+    let (scheme, rest) = value.split_once(char::is_whitespace).unwrap_or((value, ""));
+    let rest = rest.trim();
+    match scheme.to_ascii_lowercase().as_str() {
+        "basic" => basic(made, rest),
+        "aws" => aws(made, rest),
+        "digest" | "ntlm" | "negotiate" | "oauth2" | "openid" => {
+            made.leave_out("authorization", scheme, AUTHENTICATION);
+            true
+        }
+        _ => false,
+    }
+}
+
+fn basic(made: &mut Made<'_>, rest: &str) -> bool {
+    // A variable may have both.
+    let whole = text::expressions(rest).next().filter(|name| *name == rest.trim_matches(['{', '}', ' ']));
+    let known = whole.and_then(|name| made.reader.variables.value(name)).map(str::to_owned);
+    let rest = known.filter(|value| value.contains(':') || value.contains(' ')).unwrap_or_else(|| rest.to_owned());
+    let split = rest.rsplit_once(':').or_else(|| rest.split_once(char::is_whitespace));
+    // A colon or a space within braces separates nothing.
+    let is_whole = |text: &str| text.matches("{{").count() == text.matches("}}").count();
+    let Some((user, password)) = split.filter(|(user, password)| is_whole(user) && is_whole(password)) else {
+        return false;
+    };
+    let (name, password) = (made.template(user), made.template(password));
+    let value = match password.literal() {
+        Some(text) => made.reader.secrets.whole("password", "authorization", text),
+        None => password,
+    };
+    made.request.basic_auth = Some(KeyValue { name, value, at: NOWHERE });
+    true
+}
+
+fn aws(made: &mut Made<'_>, rest: &str) -> bool {
+    let Some(found) = AWS.captures(rest) else {
+        made.leave_out("authorization", "AWS", AUTHENTICATION);
+        return true;
+    };
+    let part = |at: usize| found.get(at).map_or("", |part| part.as_str());
+    let mut scope = vec![Piece::Text("aws:amz".to_owned())];
+    // As in curl, those that are missing are in the host.
+    for part in [part(4), part(5)].iter().take_while(|part| !part.is_empty()) {
+        scope.push(Piece::Text(":".to_owned()));
+        scope.extend(made.template(part).0);
+    }
+    let mut key = made.template(part(1)).0;
+    key.push(Piece::Text(":".to_owned()));
+    key.extend(credential(made, "secret_key", part(2)).0);
+    for (name, pieces) in [(OptionName::AwsSigV4, scope), (OptionName::User, key)] {
+        made.option(name, OptionValue::Text(Template(pieces)));
+    }
+    if !part(3).is_empty() {
+        let token = credential(made, "session_token", part(3));
+        made.request.headers.push(pair("X-Amz-Security-Token", token));
+    }
+    true
+}
+
+/// Returns a credential: a variable that the file names, otherwise a new one.
+fn credential(made: &mut Made<'_>, name: &str, value: &str) -> Template {
+    let template = made.template(value);
+    match template.literal() {
+        Some(text) => made.reader.secrets.whole(name, "authorization", text),
+        None => template,
+    }
+}

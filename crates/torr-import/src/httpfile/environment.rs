@@ -1,0 +1,85 @@
+//! Environments, which give variables their values: in JSON, and as lines of a shell.
+
+use crate::draft::ImportError;
+use crate::node::{Node, check_size};
+use crate::variables::Variables;
+
+/// A file of variables.
+#[derive(Debug, Clone)]
+pub enum Environment {
+    /// Environments by name, such as `http-client.env.json`. `is_secret` tells whether their values are credentials.
+    Json {
+        /// The file's text.
+        text: String,
+        /// Whether the values are credentials.
+        is_secret: bool,
+    },
+    /// Lines such as `NAME=value`, whose values are credentials: `.env`, and the files of one environment such as `.env.dev`.
+    Lines {
+        /// The file's text.
+        text: String,
+        /// Whether the file is that of the chosen environment.
+        is_chosen: bool,
+    },
+}
+
+/// Learns the variables of an environment, and those that all environments share.
+pub(super) fn know(
+    environments: &[Environment],
+    chosen: Option<&str>,
+    variables: &mut Variables,
+) -> Result<(), ImportError> {
+    let mut known: Vec<String> = Vec::new();
+    let mut is_found = chosen.is_none();
+    for environment in environments {
+        match environment {
+            Environment::Json { text, is_secret } => {
+                let root = Node::read(text, "file of environments", false)?;
+                for (name, values) in root.members() {
+                    let is_chosen = chosen == Some(name);
+                    is_found |= is_chosen;
+                    if is_chosen || name == "$shared" {
+                        for (name, value) in values.members() {
+                            variables.know(name, &value.plain(), *is_secret);
+                        }
+                    }
+                    known.push(name.clone());
+                }
+            }
+            Environment::Lines { text, is_chosen } => {
+                check_size(text, "file of variables")?;
+                is_found |= is_chosen;
+                for (name, value) in text.lines().filter_map(line) {
+                    variables.know(name, &value, true);
+                }
+            }
+        }
+    }
+    match chosen {
+        Some(name) if !is_found => {
+            known.retain(|name| name != "$shared");
+            known.sort();
+            known.dedup();
+            let others =
+                if known.is_empty() { "no file has one".to_owned() } else { format!("use {}", known.join(", ")) };
+            Err(ImportError(format!("unknown environment '{name}': {others}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the name and the value of a line.
+fn line(line: &str) -> Option<(&str, String)> {
+    let line = line.trim();
+    let line = line.strip_prefix("export ").unwrap_or(line);
+    let (name, value) = line.split_once('=').filter(|_| !line.starts_with('#'))?;
+    let value = value.trim();
+    for quote in ['"', '\'', '`'] {
+        if let Some((inner, _)) = value.strip_prefix(quote).and_then(|rest| rest.split_once(quote)) {
+            let inner = if quote == '"' { inner.replace("\\n", "\n") } else { inner.to_owned() };
+            return Some((name.trim(), inner));
+        }
+    }
+    let value = value.split_once('#').map_or(value, |(value, _)| value.trim_end());
+    Some((name.trim(), value.to_owned()))
+}

@@ -1,0 +1,240 @@
+//! The blocks of a file as entries.
+
+use super::block::{Block, Definition};
+use super::made::{Made, Read};
+use super::{authorization, condition, content, directive, handler, reference, repeat, text, url};
+use crate::draft::{DraftEntry, LeftOut};
+use crate::parts::{NOWHERE, entry, is_token, pair, sent_method};
+use crate::reader::Reader;
+use crate::script::{self, Phase};
+use regex::Regex;
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+use torr_session::hurl::ast::{KeyValue, Piece};
+
+/// A request line that begins with a method. Without one, it is a GET.
+static METHOD: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^([A-Za-z]+(?:-[A-Za-z]+)*)\s+(\S.*)$").expect("the pattern is constant and tested"));
+
+/// What is not HTTP, by the word in a method's place.
+const OTHERS: &[&str] =
+    &["WS", "WSS", "WEBSOCKET", "GRPC", "RSOCKET", "SSE", "EVENTSOURCE", "MQTT", "AMQP", "RABBITMQ"];
+
+/// What the blocks above have defined.
+struct File<'f> {
+    /// The entries of the requests that have a name.
+    named: HashMap<String, usize>,
+    /// The names of all requests.
+    names: HashSet<String>,
+    /// Definitions that hold for each request that uses them.
+    lazy: Vec<Definition>,
+    /// Definitions for the next request.
+    again: Vec<(String, String)>,
+    /// Names of variables with a second value.
+    changed: HashSet<String>,
+    read: Read<'f>,
+}
+
+/// Adds the entries of all blocks.
+pub(super) fn add_all(reader: &mut Reader, blocks: &[Block], read: Read<'_>) {
+    let (again, changed) = (Vec::new(), HashSet::new());
+    let all = blocks.iter().flat_map(|block| names(block.name())).collect();
+    let mut file = File { named: HashMap::new(), names: all, lazy: Vec::new(), again, changed, read };
+    for definition in blocks.iter().flat_map(|block| &block.definitions) {
+        // A variable that has one value has it in the whole file.
+        if !file.is_lazy(definition) && reader.variables.value(&definition.name).is_none() {
+            reader.variables.know(&definition.name, &definition.value, false);
+        }
+    }
+    for block in blocks {
+        if block.line.is_empty() {
+            block.definitions.iter().for_each(|definition| file.define(definition, reader));
+            reader.draft.left_out.extend(block.left_out.iter().cloned());
+            let others = !block.scripts.is_empty() || !block.conditions.is_empty();
+            if others {
+                reader.leave_out("scripts", "without a request");
+            }
+            continue;
+        }
+        if block.directive("disabled").is_some() {
+            reader.leave_out("requests", "disabled in the file");
+            continue;
+        }
+        file.refer(block, reader);
+        for turn in repeat::turns(block) {
+            turn.definitions.iter().for_each(|definition| file.define(definition, reader));
+            file.use_lazy(&turn);
+            if add(&turn, &mut file, reader) {
+                let at = reader.draft.entries.len() - 1;
+                names(block.name()).into_iter().for_each(|name| {
+                    file.named.insert(name, at);
+                });
+            }
+        }
+    }
+}
+
+/// Returns the names of a request: the one of the file, and the one by which httpyac knows it.
+fn names(name: &str) -> Vec<String> {
+    if name.is_empty() { Vec::new() } else { vec![name.to_owned(), reference::camel(name)] }
+}
+
+impl File<'_> {
+    /// Whether a definition is read again for each request.
+    fn is_lazy(&self, definition: &Definition) -> bool {
+        let of_response = |expression: &str| {
+            let name = reference::split(expression).map(|(name, _)| name);
+            name.is_some_and(|name| {
+                let request = name.strip_suffix("Response").unwrap_or(&name);
+                self.names.contains(&name) || self.names.contains(request) || name == "response"
+            })
+        };
+        let mut expressions = text::expressions(&definition.value);
+        if definition.is_lazy { expressions.next().is_some() } else { expressions.any(of_response) }
+    }
+
+    fn define(&mut self, definition: &Definition, reader: &mut Reader) {
+        let Definition { name, value, .. } = definition;
+        self.lazy.retain(|known| known.name != *name);
+        if self.is_lazy(definition) {
+            self.lazy.push(definition.clone());
+        } else if self.changed.contains(name) {
+            self.again.push((name.clone(), value.clone()));
+        } else if reader.variables.value(name) != Some(value) {
+            if reader.variables.is_used(name) {
+                self.changed.insert(name.clone());
+                self.again.push((name.clone(), value.clone()));
+            } else {
+                reader.variables.know(name, value, false);
+            }
+        }
+    }
+
+    /// Sends a request again to which this one refers, as `# @forceRef` says.
+    fn refer(&mut self, block: &Block, reader: &mut Reader) {
+        let Some(name) = block.directive("force-ref") else { return };
+        match self.named.get(name).and_then(|at| reader.draft.entries.get(*at)).cloned() {
+            Some(again) => {
+                let at = reader.draft.entries.len();
+                reader.draft.entries.push(again);
+                names(name).into_iter().for_each(|name| {
+                    self.named.insert(name, at);
+                });
+            }
+            None => reader.draft.left_out.push(LeftOut::new("@force-ref", name, "no request above has this name")),
+        }
+    }
+
+    /// Defines the variables that are read again for each request, those that others need first.
+    fn use_lazy(&mut self, block: &Block) {
+        let mut used: HashSet<&str> = block.texts().flat_map(text::expressions).collect();
+        let uses = |used: &HashSet<&str>, name: &str| {
+            used.iter().any(|expression| expression.split(['.', '[']).next() == Some(name))
+        };
+        // The last definitions may need those above them.
+        for definition in self.lazy.iter().rev() {
+            if uses(&used, &definition.name) {
+                used.extend(text::expressions(&definition.value));
+            }
+        }
+        let needed = self.lazy.iter().filter(|definition| uses(&used, &definition.name));
+        self.again.extend(needed.map(|definition| (definition.name.clone(), definition.value.clone())));
+    }
+}
+
+/// Adds the entry of a block; `false` for what is no request of HTTP.
+fn add(block: &Block, file: &mut File<'_>, reader: &mut Reader) -> bool {
+    let (word, target) = match METHOD.captures(&block.line) {
+        Some(found) => (found[1].to_owned(), found[2].to_owned()),
+        None => ("GET".to_owned(), block.line.clone()),
+    };
+    if OTHERS.contains(&word.as_str()) {
+        reader.leave_out(&format!("requests of {word}"), "not HTTP requests");
+        return false;
+    }
+    let again = std::mem::take(&mut file.again);
+    let mut made = Made::new(reader, block.left_out.clone(), file.read, &file.named);
+    let mut draft = DraftEntry::new(entry(block.name(), made.request.clone()), std::iter::empty::<LeftOut>());
+    for (name, value) in &again {
+        made.define(name, value);
+    }
+    scripts(made.reader, block, Phase::Before, file.read, &mut draft);
+    made.request.options.append(&mut draft.entry.request.options);
+    let is_graphql = word == "GRAPHQL";
+    let word = if is_graphql { "POST".to_owned() } else { word.to_uppercase() };
+    let left_out = &mut made.left_out;
+    made.request.method = sent_method(&word, &mut |what, reason| left_out.push(LeftOut::new(what, "", reason)));
+    if !url::add(&mut made, block, &target) {
+        made.reader.leave_out("requests", "a path without a field Host");
+        return false;
+    }
+    for (name, value) in &block.fields {
+        field(&mut made, name, value);
+    }
+    content::add(&mut made, block, is_graphql);
+    directive::add(&mut made, block);
+    let Made { request, mut left_out, .. } = made;
+    draft.entry.request = request;
+    left_out.append(&mut draft.left_out);
+    draft.left_out = left_out;
+    scripts(reader, block, Phase::After, file.read, &mut draft);
+    block.conditions.iter().for_each(|of| condition::add(of, &mut draft));
+    reader.draft.entries.push(draft);
+    true
+}
+
+/// Reads the scripts of a request.
+fn scripts(reader: &mut Reader, block: &Block, phase: Phase, read: Read<'_>, draft: &mut DraftEntry) {
+    let kind =
+        if phase == Phase::Before { "part of a script before the request" } else { "part of a response handler" };
+    for of in block.scripts.iter().filter(|of| of.phase == phase) {
+        let text = match &of.text {
+            Ok(text) => Ok(text.clone()),
+            Err(file) => read(file).and_then(|bytes| String::from_utf8(bytes).map_err(|_| "not UTF-8".to_owned())),
+        };
+        match (text, &of.text) {
+            (Ok(text), _) => script::read(reader, phase, kind, &handler::lines(&text, of.language), draft),
+            (Err(reason), Err(file)) => draft.left_out.push(LeftOut::new("script", file, reason)),
+            (Err(_), Ok(_)) => {}
+        }
+    }
+}
+
+fn field(made: &mut Made<'_>, name: &str, value: &str) {
+    if ["content-length", "transfer-encoding"].iter().any(|framing| name.eq_ignore_ascii_case(framing)) {
+        made.leave_out("field", &format!("{name}: {value}"), "Torr sends the length of the content");
+        return;
+    }
+    let is_of_url = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains(&format!("://{value}")));
+    if name.eq_ignore_ascii_case("host") && made.request.url.0.first().is_some_and(is_of_url) {
+        return;
+    }
+    if name.eq_ignore_ascii_case("authorization") && authorization::add(made, value) {
+        return;
+    }
+    if name.eq_ignore_ascii_case("cookie") && cookies(made, value) {
+        return;
+    }
+    let value = made.template(value);
+    let value = made.reader.secrets.in_field(name, value);
+    // Of names that differ in their letters' case only, the last is sent.
+    made.request
+        .headers
+        .retain(|other| other.name.literal().is_none_or(|other| other == name || !other.eq_ignore_ascii_case(name)));
+    made.request.headers.push(KeyValue { name: name.into(), value, at: NOWHERE });
+}
+
+/// Adds cookies, which are sent in one field with those that the server has set; `false` for other text.
+fn cookies(made: &mut Made<'_>, value: &str) -> bool {
+    let pairs: Option<Vec<_>> = value.split(';').map(|pair| pair.trim().split_once('=')).collect();
+    let Some(pairs) = pairs.filter(|pairs| pairs.iter().all(|(name, _)| is_token(name))) else { return false };
+    for (name, value) in pairs {
+        let value = made.template(value);
+        let value = match value.literal() {
+            Some(text) if !text.is_empty() => made.reader.secrets.whole("cookie", "field Cookie", text),
+            _ => value,
+        };
+        made.request.cookies.push(pair(name, value));
+    }
+    true
+}
