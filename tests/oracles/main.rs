@@ -2,11 +2,12 @@
 //!
 //! And scripts of k6, run by k6 and by `torr k6`, and WebSockets of node.
 //!
-//! curl's tests run with all others. Those of newman, JMeter, k6 and node's `ws` need programs that `tests/oracles/install` installs for `./test full`.
+//! curl's tests run with all others. Those of newman, httpyac, JMeter, k6 and node's `ws` need programs that `tests/oracles/install` installs for `./test full`.
 
 mod compare;
 mod curl;
 mod echo;
+mod httpyac;
 mod jmeter;
 mod k6;
 mod newman;

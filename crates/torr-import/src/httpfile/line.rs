@@ -7,7 +7,7 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the pattern is constant and tested")
 }
 
-/// A request line with a method of a target that can be told from words of a content.
+/// A request line with a method and a target that is no text of a content.
 static REQUEST: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"^\s*(?:GET|POST|PUT|DELETE|PATCH|HEAD|OPTIONS|TRACE|CONNECT|GRAPHQL)\s+(?:https?://|/|\{\{)\S*")
 });

@@ -62,8 +62,14 @@ pub(super) fn add_all(reader: &mut Reader, blocks: &[Block], read: Read<'_>) {
         }
         file.refer(block, reader);
         for turn in repeat::turns(block) {
+            // What is read for each request is read before the request's own definitions.
+            let known = std::mem::take(&mut file.lazy);
+            file.use_lazy(&turn, &known);
+            file.lazy = known;
             turn.definitions.iter().for_each(|definition| file.define(definition, reader));
-            file.use_lazy(&turn);
+            let is_own = |lazy: &&Definition| turn.definitions.iter().any(|own| own.name == lazy.name);
+            let own: Vec<_> = file.lazy.iter().filter(is_own).cloned().collect();
+            file.use_lazy(&turn, &own);
             if add(&turn, &mut file, reader) {
                 let at = reader.draft.entries.len() - 1;
                 names(block.name()).into_iter().for_each(|name| {
@@ -126,18 +132,18 @@ impl File<'_> {
     }
 
     /// Defines the variables that are read again for each request, those that others need first.
-    fn use_lazy(&mut self, block: &Block) {
+    fn use_lazy(&mut self, block: &Block, lazy: &[Definition]) {
         let mut used: HashSet<&str> = block.texts().flat_map(text::expressions).collect();
         let uses = |used: &HashSet<&str>, name: &str| {
             used.iter().any(|expression| expression.split(['.', '[']).next() == Some(name))
         };
         // The last definitions may need those above them.
-        for definition in self.lazy.iter().rev() {
+        for definition in lazy.iter().rev() {
             if uses(&used, &definition.name) {
                 used.extend(text::expressions(&definition.value));
             }
         }
-        let needed = self.lazy.iter().filter(|definition| uses(&used, &definition.name));
+        let needed = lazy.iter().filter(|definition| uses(&used, &definition.name));
         self.again.extend(needed.map(|definition| (definition.name.clone(), definition.value.clone())));
     }
 }

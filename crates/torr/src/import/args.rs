@@ -132,7 +132,7 @@ pub struct HttpArgs {
     /// Write the hurl file here; '-' is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
-    /// Use this environment of http-client.env.json and http-client.private.env.json beside the file
+    /// Use this environment of the files beside it: http-client.env.json, http-client.private.env.json, NAME.env
     #[arg(short, long, value_name = "NAME")]
     pub env: Option<String>,
 }
