@@ -77,8 +77,7 @@ fn what_is_imported_sends_what_httpyac_sends() {
         assert_eq!(expected.len(), 31, "{expected:?}");
         let imported = walk::import(folder, &["http", "shop.http", "--env", "dev"]);
         assert_eq!(imported.code, Some(0), "{imported:?}");
-        let secrets =
-            [("who", "will"), ("DOT", "dotted"), ("QUOTED", "quo ted"), ("HASH", "a"), ("password", "word")];
+        let secrets = [("who", "will"), ("DOT", "dotted"), ("QUOTED", "quo ted"), ("HASH", "a"), ("password", "word")];
         let sent: Vec<_> = walk::once(folder, &echo, &secrets, OWN).into_iter().map(shaped).collect();
         assert_eq!(sent.len(), expected.len());
         let different: Vec<_> = sent.iter().zip(&expected).filter(|(sent, expected)| sent != expected).collect();

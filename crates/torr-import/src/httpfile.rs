@@ -6,8 +6,10 @@ mod condition;
 mod content;
 mod directive;
 mod environment;
+mod files;
 mod function;
 mod handler;
+mod lazy;
 mod line;
 mod made;
 mod reference;
@@ -21,6 +23,7 @@ use crate::node::check_size;
 use crate::reader::Reader;
 use crate::variables::Variables;
 pub use environment::Environment;
+use files::Files;
 
 /// What an import reads beside the file.
 pub struct Options<'o> {
@@ -43,7 +46,7 @@ pub fn import(text: &str, options: &Options<'_>) -> Result<Draft, ImportError> {
     environment::know(&options.environments, options.environment.as_deref(), &mut variables)?;
     let blocks = block::blocks(text);
     let mut reader = Reader::new(variables);
-    request::add_all(&mut reader, &blocks, options.read);
+    request::add_all(&mut reader, &blocks, &Files::new(options.read));
     reader.finish("the file has no HTTP requests")
 }
 

@@ -114,6 +114,11 @@ impl Block {
             .chain(definitions)
     }
 
+    /// Returns the bytes of the texts.
+    pub(super) fn size(&self) -> usize {
+        self.texts().map(str::len).sum()
+    }
+
     /// Returns this block with other texts in the places of [`texts`](Self::texts).
     pub(super) fn rewritten(&self, rewrite: impl Fn(&str) -> String) -> Self {
         let mut made = self.clone();

@@ -13,9 +13,6 @@ use regex::Regex;
 use std::sync::LazyLock;
 use torr_session::hurl::ast::{Body, Piece, Template, TextHint};
 
-/// The most bytes of files that become a part of a hurl file.
-const LARGEST: usize = 1 << 20;
-
 /// A line that names a file: with variables or without, and with a character encoding.
 static IMPORT: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^<(@?)(\w*)\s+(.+?)\s*$").expect("the pattern is constant and tested"));
@@ -108,7 +105,7 @@ fn file_of(line: &str, injects: bool) -> Option<(&str, bool)> {
 
 /// Returns the parts of content; `None` for files that cannot be read.
 fn segments(made: &mut Made<'_>, lines: &[String], ends: &str, injects: bool) -> Option<Vec<Segment>> {
-    let (mut segments, mut size) = (Vec::new(), 0);
+    let mut segments = Vec::new();
     for (at, line) in lines.iter().enumerate() {
         let Some((file, has_variables)) = file_of(line, injects) else {
             add_line(&mut segments, line);
@@ -117,7 +114,7 @@ fn segments(made: &mut Made<'_>, lines: &[String], ends: &str, injects: bool) ->
             }
             continue;
         };
-        match read(made, line, file, has_variables, &mut size) {
+        match read(made, line, file, has_variables) {
             Ok(Segment::Text(text)) => add_line(&mut segments, &text),
             Ok(bytes) => segments.push(bytes),
             Err(reason) => {
@@ -141,21 +138,14 @@ fn add_line(segments: &mut Vec<Segment>, text: &str) {
 }
 
 /// Reads the file that a line names.
-fn read(made: &Made<'_>, line: &str, file: &str, has_variables: bool, size: &mut usize) -> Result<Segment, String> {
+fn read(made: &Made<'_>, line: &str, file: &str, has_variables: bool) -> Result<Segment, String> {
     let coding = IMPORT.captures(line).map(|found| found[2].to_ascii_lowercase()).unwrap_or_default();
     if !matches!(coding.as_str(), "" | "utf8") {
         return Err(format!("the character encoding {coding} is not supported"));
     }
-    let bytes = (made.read)(file)?;
-    *size = size.saturating_add(bytes.len());
-    if *size > LARGEST {
-        return Err("files that are part of other content must not be larger than 1 MiB".to_owned());
-    }
     match has_variables {
-        true => {
-            String::from_utf8(bytes).map(Segment::Text).map_err(|_| "a file with variables must be UTF-8".to_owned())
-        }
-        false => Ok(Segment::Bytes(bytes)),
+        true => made.files.text(file).map(Segment::Text),
+        false => made.files.bytes(file).map(Segment::Bytes),
     }
 }
 

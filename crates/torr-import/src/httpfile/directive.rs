@@ -53,7 +53,11 @@ pub(super) fn add(made: &mut Made<'_>, block: &Block) {
             ("sleep", Some((pause, _))) if pause <= LONGEST => milliseconds(made, OptionName::Delay, pause),
             ("timeout", Some((limit, true))) => milliseconds(made, OptionName::MaxTime, limit),
             ("timeout", Some((_, false))) => {
-                made.leave_out("@timeout", value, "seconds in JetBrains, milliseconds in httpyac: use --max-time");
+                made.leave_out(
+                    "@timeout",
+                    value,
+                    "seconds in JetBrains, milliseconds in httpyac: set the option max-time",
+                );
             }
             ("connection-timeout", Some((limit, true))) => milliseconds(made, OptionName::ConnectTimeout, limit),
             ("connection-timeout", Some((limit, false))) => {

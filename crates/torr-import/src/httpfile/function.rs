@@ -93,7 +93,11 @@ fn date(name: &str) -> Option<(String, &str)> {
         _ => return None,
     }
     let (format, behind) = match rest.chars().next()? {
-        quote @ ('"' | '\'') => rest[1..].split_once(quote).map(|(format, behind)| (translated(format), behind))?,
+        quote @ ('"' | '\'') => {
+            let (format, behind) = rest[1..].split_once(quote)?;
+            let is_plain = |next: char| next.is_ascii_alphanumeric() || " :./,+_-[]()".contains(next);
+            (format.chars().all(is_plain).then(|| translated(format))?, behind)
+        }
         _ => {
             let (kind, behind) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
             let format = match kind {
@@ -113,13 +117,13 @@ fn translated(format: &str) -> String {
     let (mut out, mut rest) = (String::new(), format);
     while let Some(next) = rest.chars().next() {
         if let Some((plain, behind)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            out.push_str(&plain.replace('%', "%%"));
+            out.push_str(plain);
             rest = behind;
         } else if let Some((theirs, ours)) = FORMATS.iter().find(|(theirs, _)| rest.starts_with(theirs)) {
             out.push_str(ours);
             rest = &rest[theirs.len()..];
         } else {
-            out.push_str(if next == '%' { "%%" } else { &rest[..next.len_utf8()] });
+            out.push(next);
             rest = &rest[next.len_utf8()..];
         }
     }

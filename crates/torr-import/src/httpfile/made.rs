@@ -1,5 +1,6 @@
 //! A request in the making, with the variables of its file.
 
+use super::files::Files;
 use super::text::{self, Part};
 use super::{function, reference};
 use crate::draft::LeftOut;
@@ -10,15 +11,12 @@ use crate::variables::Variables;
 use std::collections::HashMap;
 use torr_session::hurl::ast::{OptionName, OptionValue, Piece, Request, Template, Value};
 
-/// Reads a file by its path relative to the file of requests.
-pub(super) type Read<'r> = &'r dyn Fn(&str) -> Result<Vec<u8>, String>;
-
 /// A request in the making.
 pub(super) struct Made<'m> {
     pub(super) reader: &'m mut Reader,
     pub(super) request: Request,
     pub(super) left_out: Vec<LeftOut>,
-    pub(super) read: Read<'m>,
+    pub(super) files: &'m Files<'m>,
     /// The entries of the requests that have a name.
     pub(super) named: &'m HashMap<String, usize>,
 }
@@ -28,10 +26,10 @@ impl<'m> Made<'m> {
     pub(super) fn new(
         reader: &'m mut Reader,
         left_out: Vec<LeftOut>,
-        read: Read<'m>,
+        files: &'m Files<'m>,
         named: &'m HashMap<String, usize>,
     ) -> Self {
-        Self { reader, request: Request::new("GET", Template::default(), NOWHERE), left_out, read, named }
+        Self { reader, request: Request::new("GET", Template::default(), NOWHERE), left_out, files, named }
     }
 
     /// Says what is left out.

@@ -4,6 +4,7 @@ use regex::Regex;
 use std::sync::LazyLock;
 use torr_session::hurl::ast::Query;
 use torr_session::pattern::is_json_path;
+use torr_xpath::Expression;
 
 fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the pattern is constant and tested")
@@ -76,7 +77,7 @@ fn of_vs_code(path: &str) -> Option<Query> {
     let Some(of) = path.strip_prefix(".body") else { return field(path) };
     match of.strip_prefix('.').unwrap_or_default() {
         "" | "*" => Some(Query::Body),
-        xpath if xpath.starts_with('/') => Some(Query::XPath(xpath.into())),
+        xpath if xpath.starts_with('/') => Expression::compile(xpath).is_ok().then(|| Query::XPath(xpath.into())),
         path if path.starts_with('$') => is_json_path(path).then(|| Query::JsonPath(path.into())),
         _ => json_path(of),
     }

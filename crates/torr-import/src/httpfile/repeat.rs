@@ -1,6 +1,7 @@
 //! Requests that a comment `# @loop` sends several times.
 
 use super::block::{Block, Definition};
+use super::files::Files;
 use super::text;
 use crate::draft::LeftOut;
 use regex::Regex;
@@ -18,14 +19,14 @@ fn pattern(text: &str) -> Regex {
 }
 
 /// Returns the requests of a block: one for each turn of its loop.
-pub(super) fn turns(block: &Block) -> Vec<Block> {
+pub(super) fn turns(block: &Block, files: &Files<'_>) -> Vec<Block> {
     let Some(value) = block.directive("loop") else { return vec![block.clone()] };
-    let number = |count: usize| (0..count).map(|at| with_index(block, at)).collect();
-    if let Some(count) = COUNT.captures(value).and_then(|found| found[1].parse().ok()).filter(|count| *count <= MOST) {
-        return number(count);
+    let has_room = |count: &usize| *count <= MOST && files.take(block.size().saturating_mul(*count));
+    if let Some(count) = COUNT.captures(value).and_then(|found| found[1].parse().ok()).filter(has_room) {
+        return (0..count).map(|at| with_index(block, at)).collect();
     }
     let items = OF.captures(value).and_then(|found| Some((found[1].to_owned(), items(&found[2])?)));
-    match items.filter(|(_, items)| items.len() <= MOST) {
+    match items.filter(|(_, items)| has_room(&items.len())) {
         Some((name, items)) => {
             let turn = |(at, value): (usize, String)| {
                 let mut turn = with_index(block, at);

@@ -1,7 +1,9 @@
 //! The blocks of a file as entries.
 
 use super::block::{Block, Definition};
-use super::made::{Made, Read};
+use super::files::Files;
+use super::lazy::Lazy;
+use super::made::Made;
 use super::{authorization, condition, content, directive, handler, reference, repeat, text, url};
 use crate::draft::{DraftEntry, LeftOut};
 use crate::parts::{NOWHERE, entry, is_token, pair, sent_method};
@@ -11,6 +13,7 @@ use regex::Regex;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 use torr_session::hurl::ast::{KeyValue, Piece};
+use torr_session::hurl::write_entry;
 
 /// A request line that begins with a method. Without one, it is a GET.
 static METHOD: LazyLock<Regex> =
@@ -27,19 +30,19 @@ struct File<'f> {
     /// The names of all requests.
     names: HashSet<String>,
     /// Definitions that hold for each request that uses them.
-    lazy: Vec<Definition>,
+    lazy: Lazy,
     /// Definitions for the next request.
     again: Vec<(String, String)>,
     /// Names of variables with a second value.
     changed: HashSet<String>,
-    read: Read<'f>,
+    files: &'f Files<'f>,
 }
 
 /// Adds the entries of all blocks.
-pub(super) fn add_all(reader: &mut Reader, blocks: &[Block], read: Read<'_>) {
+pub(super) fn add_all(reader: &mut Reader, blocks: &[Block], files: &Files<'_>) {
     let (again, changed) = (Vec::new(), HashSet::new());
     let all = blocks.iter().flat_map(|block| names(block.name())).collect();
-    let mut file = File { named: HashMap::new(), names: all, lazy: Vec::new(), again, changed, read };
+    let mut file = File { named: HashMap::new(), names: all, lazy: Lazy::default(), again, changed, files };
     for definition in blocks.iter().flat_map(|block| &block.definitions) {
         // A variable that has one value has it in the whole file.
         if !file.is_lazy(definition) && reader.variables.value(&definition.name).is_none() {
@@ -61,15 +64,12 @@ pub(super) fn add_all(reader: &mut Reader, blocks: &[Block], read: Read<'_>) {
             continue;
         }
         file.refer(block, reader);
-        for turn in repeat::turns(block) {
+        for turn in repeat::turns(block, files) {
             // What is read for each request is read before the request's own definitions.
-            let known = std::mem::take(&mut file.lazy);
-            file.use_lazy(&turn, &known);
-            file.lazy = known;
+            let place = file.lazy.place();
+            file.again.extend(file.lazy.needed(0, turn.texts(), files));
             turn.definitions.iter().for_each(|definition| file.define(definition, reader));
-            let is_own = |lazy: &&Definition| turn.definitions.iter().any(|own| own.name == lazy.name);
-            let own: Vec<_> = file.lazy.iter().filter(is_own).cloned().collect();
-            file.use_lazy(&turn, &own);
+            file.again.extend(file.lazy.needed(place, turn.texts(), files));
             if add(&turn, &mut file, reader) {
                 let at = reader.draft.entries.len() - 1;
                 names(block.name()).into_iter().for_each(|name| {
@@ -101,9 +101,9 @@ impl File<'_> {
 
     fn define(&mut self, definition: &Definition, reader: &mut Reader) {
         let Definition { name, value, .. } = definition;
-        self.lazy.retain(|known| known.name != *name);
+        self.lazy.forget(name);
         if self.is_lazy(definition) {
-            self.lazy.push(definition.clone());
+            self.lazy.define(definition);
         } else if self.changed.contains(name) {
             self.again.push((name.clone(), value.clone()));
         } else if reader.variables.value(name) != Some(value) {
@@ -120,6 +120,9 @@ impl File<'_> {
     fn refer(&mut self, block: &Block, reader: &mut Reader) {
         let Some(name) = block.directive("force-ref") else { return };
         match self.named.get(name).and_then(|at| reader.draft.entries.get(*at)).cloned() {
+            Some(again) if !self.files.take(write_entry(&again.entry).len()) => {
+                reader.leave_out("repeated requests", "more than 64 MiB together");
+            }
             Some(again) => {
                 let at = reader.draft.entries.len();
                 reader.draft.entries.push(again);
@@ -129,22 +132,6 @@ impl File<'_> {
             }
             None => reader.draft.left_out.push(LeftOut::new("@force-ref", name, "no request above has this name")),
         }
-    }
-
-    /// Defines the variables that are read again for each request, those that others need first.
-    fn use_lazy(&mut self, block: &Block, lazy: &[Definition]) {
-        let mut used: HashSet<&str> = block.texts().flat_map(text::expressions).collect();
-        let uses = |used: &HashSet<&str>, name: &str| {
-            used.iter().any(|expression| expression.split(['.', '[']).next() == Some(name))
-        };
-        // The last definitions may need those above them.
-        for definition in lazy.iter().rev() {
-            if uses(&used, &definition.name) {
-                used.extend(text::expressions(&definition.value));
-            }
-        }
-        let needed = lazy.iter().filter(|definition| uses(&used, &definition.name));
-        self.again.extend(needed.map(|definition| (definition.name.clone(), definition.value.clone())));
     }
 }
 
@@ -159,19 +146,19 @@ fn add(block: &Block, file: &mut File<'_>, reader: &mut Reader) -> bool {
         return false;
     }
     let again = std::mem::take(&mut file.again);
-    let mut made = Made::new(reader, block.left_out.clone(), file.read, &file.named);
+    let mut made = Made::new(reader, block.left_out.clone(), file.files, &file.named);
     let mut draft = DraftEntry::new(entry(block.name(), made.request.clone()), std::iter::empty::<LeftOut>());
     for (name, value) in &again {
         made.define(name, value);
     }
-    scripts(made.reader, block, Phase::Before, file.read, &mut draft);
+    scripts(made.reader, block, Phase::Before, file.files, &mut draft);
     made.request.options.append(&mut draft.entry.request.options);
     let is_graphql = word == "GRAPHQL";
     let word = if is_graphql { "POST".to_owned() } else { word.to_uppercase() };
     let left_out = &mut made.left_out;
     made.request.method = sent_method(&word, &mut |what, reason| left_out.push(LeftOut::new(what, "", reason)));
     if !url::add(&mut made, block, &target) {
-        made.reader.leave_out("requests", "a path without a field Host");
+        made.reader.leave_out("requests", "without a valid URL of HTTP");
         return false;
     }
     for (name, value) in &block.fields {
@@ -183,20 +170,20 @@ fn add(block: &Block, file: &mut File<'_>, reader: &mut Reader) -> bool {
     draft.entry.request = request;
     left_out.append(&mut draft.left_out);
     draft.left_out = left_out;
-    scripts(reader, block, Phase::After, file.read, &mut draft);
+    scripts(reader, block, Phase::After, file.files, &mut draft);
     block.conditions.iter().for_each(|of| condition::add(of, &mut draft));
     reader.draft.entries.push(draft);
     true
 }
 
 /// Reads the scripts of a request.
-fn scripts(reader: &mut Reader, block: &Block, phase: Phase, read: Read<'_>, draft: &mut DraftEntry) {
+fn scripts(reader: &mut Reader, block: &Block, phase: Phase, files: &Files<'_>, draft: &mut DraftEntry) {
     let kind =
         if phase == Phase::Before { "part of a script before the request" } else { "part of a response handler" };
     for of in block.scripts.iter().filter(|of| of.phase == phase) {
         let text = match &of.text {
             Ok(text) => Ok(text.clone()),
-            Err(file) => read(file).and_then(|bytes| String::from_utf8(bytes).map_err(|_| "not UTF-8".to_owned())),
+            Err(file) => files.text(file),
         };
         match (text, &of.text) {
             (Ok(text), _) => script::read(reader, phase, kind, &handler::lines(&text, of.language), draft),

@@ -3,30 +3,39 @@
 use super::block::Block;
 use super::made::Made;
 use super::text;
+use ::url::Url;
 use regex::Regex;
 use std::sync::LazyLock;
-use torr_session::hurl::ast::{OptionName, OptionValue};
+use torr_session::hurl::ast::{OptionName, OptionValue, Piece, Template};
 
 /// A version, and what stands behind it.
 static VERSION: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\s+HTTP/(\d(?:\.\d)?)(?:\s+\(Prior Knowledge\))?(.*)$").expect("the pattern is constant and tested")
 });
 
-/// Sets the URL, for a path with the host of its field. Returns `false` for a path without a host.
+/// Sets the URL, for a path with the host of its field. Returns `false` for what is no URL.
 pub(super) fn add(made: &mut Made<'_>, block: &Block, target: &str) -> bool {
     let found = VERSION.captures(target);
     let version = found.as_ref().map(|found| found[1].to_owned());
-    if let Some(behind) = found.as_ref().map(|found| found[2].trim()).filter(|behind| !behind.is_empty()) {
-        made.leave_out("target behind the version", behind, "clients do not send it");
+    // Neither part is quoted, since it may have credentials.
+    if found.as_ref().is_some_and(|found| !found[2].trim().is_empty()) {
+        made.leave_out("target behind the version", "", "clients do not send it");
     }
     let target = target[..found.and_then(|found| found.get(0)).map_or(target.len(), |found| found.start())].trim();
     let (target, fragment) = without_fragment(target);
     if !fragment.is_empty() {
-        made.leave_out("fragment of the URL", fragment, "clients do not send it");
+        made.leave_out("fragment of the URL", "", "clients do not send it");
     }
     let Some((url, is_clear)) = absolute(made, block, target) else { return false };
     let url = made.template(&url);
+    if !is_possible(&url) {
+        return false;
+    }
     made.request.url = made.reader.secrets.url(url);
+    // A variable for a password ends what is known of it.
+    if !is_possible(&made.request.url) {
+        return false;
+    }
     match version.as_deref() {
         Some("2" | "2.0") if is_clear => made.leave_out("version", "HTTP/2", "clients use HTTP/1.1 without TLS"),
         Some("2" | "2.0") => made.option(OptionName::Http2, OptionValue::Boolean(true)),
@@ -35,6 +44,16 @@ pub(super) fn add(made: &mut Made<'_>, block: &Block, target: &str) -> bool {
         _ => {}
     }
     true
+}
+
+/// Whether a URL can be one of HTTP, as far as no variable stands in it.
+fn is_possible(url: &Template) -> bool {
+    let text = match (url.literal(), url.0.first()) {
+        (Some(text), _) => text.to_owned(),
+        (None, Some(Piece::Text(front))) if !["http://", "https://"].contains(&front.as_str()) => format!("{front}1"),
+        _ => return true,
+    };
+    Url::parse(&text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
 /// Returns a URL with its scheme, and whether that is known to be without TLS.

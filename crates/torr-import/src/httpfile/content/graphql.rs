@@ -28,8 +28,7 @@ pub(super) fn content(made: &mut Made<'_>, lines: &[String]) -> Option<String> {
     let mut name = OPERATION.captures(&query).map(|found| found[1].to_owned());
     if let Some(found) = FILE.captures(&lines[0]) {
         let file = found[2].to_owned();
-        let text = (made.read)(&file).and_then(|bytes| String::from_utf8(bytes).map_err(|_| "not UTF-8".to_owned()));
-        match text {
+        match made.files.text(&file) {
             Ok(text) => query = text,
             Err(reason) => {
                 made.leave_out("content", &file, &reason);
