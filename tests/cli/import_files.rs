@@ -1,4 +1,4 @@
-//! `torr import openapi|postman|apipost|jmeter`: files as those programs write them become hurl files that check, and that walk
+//! `torr import openapi|postman|apipost|http|jmeter`: files as those programs write them become hurl files that check, and that walk
 //! through a server.
 
 use std::path::Path;
@@ -74,6 +74,8 @@ fn descriptions_collections_and_exports_become_hurl_files_that_check() {
     let line = "torr: left out: websocket, 1 time (not HTTP requests)";
     of("apipost", "store-7.apipost.json", &[], &["token", "secret"], line);
     of("apipost", "store-8.apipost.json", &[], &["cookie", "x_key"], "torr: 1 request");
+    let line = "torr: captured: 'login_response_body___id' from the response of request 1";
+    of("http", "shop.http", &["--env", "dev"], &[], line);
 }
 
 #[test]
@@ -167,6 +169,7 @@ fn what_cannot_be_imported_is_refused_in_one_line() {
         (&["import", "openapi", "deep.json"], "not a valid OpenAPI description: "),
         (&["import", "postman", "deep.json"], "not a valid Postman collection: "),
         (&["import", "apipost", "deep.json"], "not a valid Apipost export: "),
+        (&["import", "http", "deep.json", "--env", "dev"], "unknown environment 'dev': no file has one"),
         (&["import", "postman", "laughs.jmx"], "not a valid Postman collection: "),
     ] {
         let ended = run(folder.path(), args);

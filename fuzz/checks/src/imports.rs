@@ -1,6 +1,7 @@
 //! Imports: what is refused is refused in one line, and what is made is a hurl file that compiles.
 
-use torr_import::{Draft, ImportError, apipost, curl, har, jmeter, openapi, postman};
+use torr_import::httpfile::{Environment, Options};
+use torr_import::{Draft, ImportError, apipost, curl, har, httpfile, jmeter, openapi, postman};
 use torr_session::hurl::{Position, parse};
 use torr_session::{Files, Session};
 
@@ -40,6 +41,15 @@ pub fn postman(bytes: &[u8]) {
 /// Checks one export of Apipost.
 pub fn apipost(bytes: &[u8]) {
     text(bytes).into_iter().for_each(|text| check(apipost::import(text)));
+}
+
+/// Checks one file of requests, which is a file of its variables and every file beside it as well.
+pub fn http(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    let read = |_: &str| Ok(bytes.to_vec());
+    for environments in [Vec::new(), vec![Environment::Lines { text: text.to_owned(), is_chosen: true }]] {
+        check(httpfile::import(text, &Options { environments, environment: None, read: &read }));
+    }
 }
 
 /// Checks one plan of JMeter.

@@ -26,7 +26,7 @@ pub mod tls_records;
 pub type Check = fn(&[u8]);
 
 /// All checks, by the names of their targets.
-pub const CHECKS: [(&str, Check); 20] = [
+pub const CHECKS: [(&str, Check); 21] = [
     ("request_head", request_head::check),
     ("response", response::check),
     ("body", body::check),
@@ -46,5 +46,6 @@ pub const CHECKS: [(&str, Check); 20] = [
     ("import_openapi", imports::openapi),
     ("import_postman", imports::postman),
     ("import_apipost", imports::apipost),
+    ("import_http", imports::http),
     ("import_jmeter", imports::jmeter),
 ];

@@ -71,6 +71,8 @@ fn absolute(made: &mut Made<'_>, block: &Block, target: &str) -> Option<(String,
         let behind = target.split_once("}}").map_or("", |(_, behind)| behind);
         let value = value_of(made, name);
         return Some(match value.as_deref() {
+            // What is random is no scheme.
+            _ if name.starts_with("$random") => (format!("http://{target}"), true),
             Some(value) if value.contains("://") => (target.to_owned(), value.starts_with("http://")),
             Some("http") if behind.starts_with("://") => (target.to_owned(), true),
             Some(value) if !value.is_empty() && !value.contains("{{") && !behind.starts_with("://") => {
