@@ -5,13 +5,16 @@ mod graphql;
 
 use super::block::Block;
 use super::made::Made;
-use super::text;
+use super::text::{self, Part};
 use crate::content::content;
 use crate::form::FORM;
-use crate::parts::{beside, has_field, pair, plain_name, push};
+use crate::parts::{beside, has_field, is_json, pair, plain_name, push};
 use regex::Regex;
 use std::sync::LazyLock;
 use torr_session::hurl::ast::{Body, Piece, Template, TextHint};
+
+/// The most bytes by which values make JSON longer that is read.
+const LONGEST: usize = 1 << 20;
 
 /// A line that names a file: with variables or without, and with a character encoding.
 static IMPORT: LazyLock<Regex> =
@@ -83,18 +86,37 @@ pub(super) fn add(made: &mut Made<'_>, block: &Block, is_graphql: bool) {
 
 /// Adds text, as JSON where the variables in it cannot change its form.
 fn add_text(made: &mut Made<'_>, text: &str, is_json: bool) {
-    let is_odd = |name: &str| {
-        let value = made.reader.variables.value(name).unwrap_or_default();
-        value.starts_with(['{', '[']) && !value.starts_with("{{")
-            || value.contains(|next: char| next == '"' || next == '\\' || next.is_control())
-    };
-    let is_json = is_json && has_field(&made.request, "content-type") && !text::expressions(text).any(is_odd);
+    let is_json = is_json && has_field(&made.request, "content-type") && keeps_json(made, text);
     let template = made.template(text);
     let secrets = &mut made.reader.secrets;
     made.request.body = Some(match is_json {
         true => content(template, secrets),
         false => Body::Text { text: secrets.text(template, false), hint: TextHint::Plain },
     });
+}
+
+/// Whether text stays JSON with the values of its variables, which JSON of a hurl file would send as they are.
+fn keeps_json(made: &Made<'_>, text: &str) -> bool {
+    let mut filled = String::new();
+    for part in text::parts(text) {
+        let value = match part {
+            Part::Plain(text) => text,
+            // A digit may stand in a string and in the place of a value.
+            Part::Expression(name) => match made.reader.variables.value(name) {
+                Some(value) if !value.contains("{{") => value,
+                _ => "0",
+            },
+        };
+        let is_escaped = |next: char| next == '"' || next == '\\' || next.is_control();
+        let is_odd =
+            matches!(part, Part::Expression(_)) && (value.contains(is_escaped) || value.starts_with(['{', '[']));
+        // A value may occur many times.
+        if is_odd || filled.len() > text.len().saturating_add(LONGEST) {
+            return false;
+        }
+        filled.push_str(value);
+    }
+    is_json(&filled)
 }
 
 /// Returns the file that a line names, and whether the file has variables.

@@ -12,7 +12,7 @@ use crate::script::{self, Phase};
 use regex::Regex;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
-use torr_session::hurl::ast::{KeyValue, Piece};
+use torr_session::hurl::ast::{EntryOption, KeyValue, OptionName, Piece};
 use torr_session::hurl::write_entry;
 
 /// A request line that begins with a method. Without one, it is a GET.
@@ -33,6 +33,8 @@ struct File<'f> {
     lazy: Lazy,
     /// Definitions for the next request.
     again: Vec<(String, String)>,
+    /// Definitions of a request that was left out, for the next one.
+    carried: Vec<EntryOption>,
     /// Names of variables with a second value.
     changed: HashSet<String>,
     files: &'f Files<'f>,
@@ -42,7 +44,8 @@ struct File<'f> {
 pub(super) fn add_all(reader: &mut Reader, blocks: &[Block], files: &Files<'_>) {
     let (again, changed) = (Vec::new(), HashSet::new());
     let all = blocks.iter().flat_map(|block| names(block.name())).collect();
-    let mut file = File { named: HashMap::new(), names: all, lazy: Lazy::default(), again, changed, files };
+    let mut file =
+        File { named: HashMap::new(), names: all, lazy: Lazy::default(), again, carried: Vec::new(), changed, files };
     for definition in blocks.iter().flat_map(|block| &block.definitions) {
         // A variable that has one value has it in the whole file.
         if !file.is_lazy(definition) && reader.variables.value(&definition.name).is_none() {
@@ -148,6 +151,7 @@ fn add(block: &Block, file: &mut File<'_>, reader: &mut Reader) -> bool {
     let again = std::mem::take(&mut file.again);
     let mut made = Made::new(reader, block.left_out.clone(), file.files, &file.named);
     let mut draft = DraftEntry::new(entry(block.name(), made.request.clone()), std::iter::empty::<LeftOut>());
+    made.request.options.append(&mut file.carried);
     for (name, value) in &again {
         made.define(name, value);
     }
@@ -158,7 +162,9 @@ fn add(block: &Block, file: &mut File<'_>, reader: &mut Reader) -> bool {
     let left_out = &mut made.left_out;
     made.request.method = sent_method(&word, &mut |what, reason| left_out.push(LeftOut::new(what, "", reason)));
     if !url::add(&mut made, block, &target) {
-        made.reader.leave_out("requests", "without a valid URL of HTTP");
+        made.request.options.retain(|option| option.name == OptionName::Variable);
+        file.carried = made.request.options;
+        reader.leave_out("requests", "without a valid URL of HTTP");
         return false;
     }
     for (name, value) in &block.fields {

@@ -339,3 +339,25 @@ fn forms_are_encoded_as_the_clients_do() {
     let said = "# left out: encoding of a form's variable h (its value is sent as it is)\n";
     assert!(form("a={{h}}").contains(said), "{}", form("a={{h}}"));
 }
+
+#[test]
+fn json_with_values_that_would_change_it_is_text() {
+    let post = |value: &str, content: &str| {
+        let file =
+            imported(&format!("@v = {value}\nPOST http://a.example/\nContent-Type: application/json\n\n{content}\n"));
+        file.lines().last().unwrap_or_default().to_owned()
+    };
+    assert_eq!(post("1", r#"{"a": {{v}}}"#), r#"{"a": {{v}}}"#);
+    assert_eq!(post("b", r#"{"a": "{{v}}"}"#), r#"{"a": "{{v}}"}"#);
+    for (value, content) in [("b", r#"{"a": {{v}}}"#), (r#"{"b":1}"#, r#"{"a": {{v}}}"#), (r"\n", r#"{"a": "{{v}}"}"#)]
+    {
+        assert_eq!(post(value, content), format!("```{content}```"), "{value}");
+    }
+}
+
+#[test]
+fn definitions_of_a_request_that_is_left_out_hold_for_the_next() {
+    let file =
+        imported("@v = 1\nGET http://a.example/{{v}}\n###\n@v = 2\nGET /no/host\n###\nGET http://a.example/{{v}}\n");
+    assert!(file.ends_with("GET http://a.example/{{v}}\n[Options]\nvariable: v=\"2\"\nlocation: true\n"), "{file}");
+}
