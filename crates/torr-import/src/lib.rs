@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod apipost;
+pub mod bruno;
 mod content;
 pub mod curl;
 mod draft;

@@ -3,7 +3,7 @@
 //! A line is certain only if it is one whole statement that always runs: within `pm.test`, but not within any other block. The
 //! statements are Postman's; importers of other programs' scripts write theirs as Postman's first.
 
-mod expectation;
+pub(crate) mod expectation;
 
 use crate::draft::{DraftEntry, LeftOut};
 use crate::parts::{capture, option, response};

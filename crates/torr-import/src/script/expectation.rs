@@ -32,21 +32,21 @@ static CALL: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// What a statement expects.
-pub(super) enum Expectation {
+pub(crate) enum Expectation {
     Status(u16),
     Asserts(Vec<Assert>),
 }
 
 /// A value of a response.
 #[derive(Debug, Clone)]
-pub(super) struct Expression {
-    pub(super) query: Query,
-    pub(super) filters: Vec<Filter>,
+pub(crate) struct Expression {
+    pub(crate) query: Query,
+    pub(crate) filters: Vec<Filter>,
 }
 
 /// A value that a script writes out.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Literal {
+pub(crate) enum Literal {
     Text(String),
     Integer(i64),
     Float(f64),
@@ -56,7 +56,7 @@ pub(super) enum Literal {
 
 impl Literal {
     /// Reads a literal: text without escapes, a number, true, false or null.
-    pub(super) fn read(text: &str) -> Option<Self> {
+    pub(crate) fn read(text: &str) -> Option<Self> {
         let text = text.trim();
         for quote in ['"', '\'', '`'] {
             let inner = text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
@@ -78,7 +78,7 @@ impl Literal {
     }
 
     /// Returns the value to compare with.
-    pub(super) fn value(&self) -> Value {
+    pub(crate) fn value(&self) -> Value {
         match self {
             Self::Text(text) => Value::Text(text.as_str().into()),
             Self::Integer(value) => integer(*value),
@@ -100,7 +100,7 @@ impl Literal {
 }
 
 /// Reads a value of a response. `bindings` are the names of its parsed content.
-pub(super) fn expression(text: &str, bindings: &[String]) -> Option<Expression> {
+pub(crate) fn expression(text: &str, bindings: &[String]) -> Option<Expression> {
     let text = text.trim();
     let plain = |query| Some(Expression { query, filters: Vec::new() });
     match text {
@@ -142,7 +142,7 @@ fn member(name: &str) -> String {
 }
 
 /// Reads a statement; `None` for one whose meaning is not certain.
-pub(super) fn read(statement: &str, bindings: &[String]) -> Option<Expectation> {
+pub(crate) fn read(statement: &str, bindings: &[String]) -> Option<Expectation> {
     if let Some(found) = RESPONSE.captures(statement) {
         return of_response(&found[1]);
     }

@@ -1,0 +1,164 @@
+//! Collections of Bruno, as files of the Bru language or of OpenCollection in YAML, with environments: one entry for each
+//! request, in the order in which Bruno's command line runs them.
+
+mod address;
+mod assertion;
+mod auth;
+mod bru;
+mod comments;
+mod content;
+mod dynamic;
+mod item;
+mod language;
+mod reader;
+mod request;
+mod scope;
+mod script;
+mod tree;
+mod yaml;
+
+use crate::draft::{Draft, ImportError};
+use crate::node::{Node, check_size};
+use crate::secret::Secrets;
+use crate::variables::Variables;
+use item::Environment;
+use reader::Reader;
+use scope::{Part, Scope, parts};
+use std::collections::{BTreeMap, HashMap};
+use tree::Format;
+
+/// What is imported of a collection.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The name of an environment; without one, that of the collection's settings, or none.
+    pub environment: Option<String>,
+    /// The path of a folder or a request, with slashes, from the collection's folder on; `None` for the whole collection.
+    pub only: Option<String>,
+}
+
+/// The names of the files by which a folder is known as a collection.
+pub const ROOTS: [&str; 2] = ["bruno.json", "opencollection.yml"];
+
+/// Whether a file of this name is part of a collection.
+pub fn is_part(name: &str) -> bool {
+    ROOTS.contains(&name) || name == ".env" || name.ends_with(".bru") || name.ends_with(".yml")
+}
+
+/// Imports a collection. `files` are its files ([`is_part`]): paths from the collection's folder on, with slashes, and texts.
+///
+/// # Errors
+/// If the files are no collection or too large, if there is no such environment, or if nothing to import is a request.
+pub fn import(files: &BTreeMap<String, String>, options: &Options) -> Result<Draft, ImportError> {
+    files.values().try_for_each(|text| check_size(text, "Bruno collection"))?;
+    let format = match (files.contains_key("opencollection.yml"), files.contains_key("bruno.json")) {
+        (true, _) => Format::Yaml,
+        (false, true) => Format::Bru,
+        (false, false) => {
+            return Err(ImportError("not a Bruno collection: expected bruno.json or opencollection.yml".to_owned()));
+        }
+    };
+    let mut draft = Draft::default();
+    let root = tree::read(files, format, options.only.as_deref(), &mut draft.left_out)?;
+    let items = tree::in_order(&root);
+    let environment = environment(files, format, options.environment.as_deref(), &mut draft)?;
+    let scope = Scope::new(&root.level, &environment, process(files), &items);
+    let names = files.values().flat_map(|text| parts(text)).filter_map(|part| match part {
+        Part::Name(name) if name.trim() == name && !name.starts_with('$') => Some(name),
+        _ => None,
+    });
+    let variables = Variables::of(names);
+    let secrets = variables.secrets();
+    let mut reader = Reader { variables, secrets, scope, draft, pending: Vec::new() };
+    for (levels, item) in &items {
+        request::add(&mut reader, levels, item);
+    }
+    let Reader { variables, secrets, mut draft, .. } = reader;
+    if draft.entries.is_empty() {
+        return Err(ImportError(nothing(&draft, options)));
+    }
+    variables.finish(&mut draft);
+    draft.secrets = Secrets::finish(secrets);
+    Ok(draft)
+}
+
+/// Says why there is no request.
+fn nothing(draft: &Draft, options: &Options) -> String {
+    let first = draft.left_out.first();
+    let because = first.map(|first| format!(" ({} {}: {})", first.kind, first.which, first.reason)).unwrap_or_default();
+    match options.only.as_deref().filter(|only| !only.is_empty()) {
+        Some(only) => format!("'{only}' has no requests{because}"),
+        None => format!("the collection has no requests{because}"),
+    }
+}
+
+/// Returns the environment of this name, or that of the collection's settings.
+fn environment(
+    files: &BTreeMap<String, String>,
+    format: Format,
+    name: Option<&str>,
+    draft: &mut Draft,
+) -> Result<Environment, ImportError> {
+    let path = |name: &str| format!("environments/{name}{}", format.extension());
+    let end = format.extension();
+    let of_folder = |path: &str| path.strip_prefix("environments/")?.strip_suffix(end).map(str::to_owned);
+    let names: Vec<String> =
+        files.keys().filter_map(|path| of_folder(path)).filter(|name| !name.contains('/')).collect();
+    let chosen = match name {
+        Some(name) => {
+            let Some(text) = files.get(&path(name)) else {
+                let there = if names.is_empty() { "the collection has none".to_owned() } else { names.join(", ") };
+                return Err(ImportError(format!("no such environment: '{name}' (expected: {there})")));
+            };
+            Some((name.to_owned(), text))
+        }
+        None => default_environment(files).and_then(|name| files.get(&path(&name)).map(|text| (name, text))),
+    };
+    let Some((name, text)) = chosen else {
+        if !names.is_empty() {
+            draft.notes.push(format!("environments: {}; choose one with --env NAME", names.join(", ")));
+        }
+        return Ok(Environment::default());
+    };
+    let wrong = |reason: String| ImportError(format!("not a valid environment '{name}': {reason}"));
+    let made = match format {
+        Format::Bru => bru::environment(text).map_err(wrong)?,
+        Format::Yaml => yaml::environment(&Node::read(text, "environment", true)?),
+    };
+    for (kind, reason) in &made.left_out {
+        draft.left_out.push((kind.clone(), reason.clone()).into());
+    }
+    Ok(made)
+}
+
+/// Returns the name of the environment that the collection's settings choose.
+fn default_environment(files: &BTreeMap<String, String>) -> Option<String> {
+    let of_json = files.get("bruno.json").and_then(|text| Node::read(text, "bruno.json", false).ok());
+    let of_yaml = files.get("opencollection.yml").and_then(|text| Node::read(text, "opencollection.yml", true).ok());
+    let presets = match of_yaml {
+        Some(root) => root.get("extensions").get("bruno").get("presets").clone(),
+        None => of_json?.get("presets").clone(),
+    };
+    presets.get("defaultEnvironment").text().filter(|name| !name.is_empty()).map(str::to_owned)
+}
+
+/// Returns the names and values of the file `.env`.
+fn process(files: &BTreeMap<String, String>) -> HashMap<String, String> {
+    let mut known = HashMap::new();
+    for line in files.get(".env").map_or("", String::as_str).lines() {
+        let line = line.trim();
+        let line = line.strip_prefix("export ").unwrap_or(line);
+        let Some((name, value)) = line.split_once('=').filter(|_| !line.starts_with('#')) else { continue };
+        let value = value.trim();
+        let quoted = ['"', '\'', '`'].iter().find_map(|quote| value.strip_prefix(*quote)?.split_once(*quote));
+        let value = match quoted {
+            Some((inner, _)) if value.starts_with('"') => inner.replace("\\n", "\n").replace("\\r", "\r"),
+            Some((inner, _)) => inner.to_owned(),
+            None => value.split('#').next().unwrap_or_default().trim_end().to_owned(),
+        };
+        known.insert(name.trim().to_owned(), value);
+    }
+    known
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+//! Authorization, which requests inherit from folders and the collection.
+
+use super::item::{Auth, Level};
+use super::reader::Reader;
+use crate::draft::LeftOut;
+use crate::parts::{NOWHERE, drop_field, option};
+use crate::reason::AUTHENTICATION;
+use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Request, Template};
+
+/// Returns the authorization of a request: its own, or that of the innermost folder that has one, or that of the collection.
+pub(super) fn of<'l>(levels: &[&'l Level], own: &'l Auth) -> &'l Auth {
+    if own.mode != "inherit" {
+        return own;
+    }
+    let mut effective = levels.first().map_or(own, |root| &root.auth);
+    for level in levels.iter().skip(1) {
+        if !matches!(level.auth.mode.as_str(), "" | "none" | "inherit") {
+            effective = &level.auth;
+        }
+    }
+    effective
+}
+
+/// Adds the credentials of a request.
+pub(super) fn add(reader: &mut Reader, auth: &Auth, request: &mut Request, left_out: &mut Vec<LeftOut>) {
+    match auth.mode.as_str() {
+        "" | "none" | "inherit" => {}
+        "basic" => {
+            let user = reader.template(auth.get("username"), left_out);
+            let password = reader.credential("password", auth.get("password"), left_out);
+            drop_field(request, "authorization");
+            if user.0.is_empty() {
+                // A section of a hurl file has no user without a name.
+                let pieces = [vec![Piece::Text(":".to_owned())], password.0].concat();
+                request.options.push(option(OptionName::User, OptionValue::Text(joined(pieces))));
+            } else {
+                request.basic_auth = Some(KeyValue { name: user, value: password, at: NOWHERE });
+            }
+        }
+        "bearer" => {
+            let token = reader.credential("token", auth.get("token"), left_out);
+            set(request, "Authorization".into(), behind("Bearer ", token));
+        }
+        "apikey" => {
+            let key = auth.get("key").to_owned();
+            let name = if key.contains("{{") { "api_key" } else { key.as_str() };
+            match auth.get("placement") {
+                // The query is the URL's.
+                "queryparams" | "query" => {}
+                _ if key.is_empty() => left_out.push(LeftOut::new("authorization", "apikey", "without a name")),
+                _ => {
+                    let secret = reader.credential(name, auth.get("value"), left_out);
+                    let name = reader.template(&key, left_out);
+                    set(request, name, secret);
+                }
+            }
+        }
+        "awsv4" => awsv4(reader, auth, request, left_out),
+        "oauth2" => oauth2(reader, auth, request, left_out),
+        other => left_out.push(LeftOut::new("authorization", other, AUTHENTICATION)),
+    }
+}
+
+/// Returns the URL of a request with the API key that its authorization puts there. Bruno does so before it fills in
+/// variables, and leaves a URL that is none then as it is.
+pub(super) fn in_url(auth: &Auth, address: &str, left_out: &mut Vec<LeftOut>) -> String {
+    let (key, value) = (auth.get("key"), auth.get("value"));
+    if auth.mode != "apikey" || !matches!(auth.get("placement"), "queryparams" | "query") || key.is_empty() {
+        return address.to_owned();
+    }
+    let is_url = address.contains("://") && !address.contains("{{") && !value.contains("{{") && !key.contains("{{");
+    let Some(mut url) = url::Url::parse(address).ok().filter(|_| is_url) else {
+        let reason = "Bruno sends it only with a URL and a key that have no variables";
+        left_out.push(LeftOut::new("API key in the query", key, reason));
+        return address.to_owned();
+    };
+    let mut is_set = false;
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for (name, old) in url.query_pairs() {
+        if name == key {
+            if !is_set {
+                pairs.push((name.into_owned(), value.to_owned()));
+            }
+            is_set = true;
+        } else {
+            pairs.push((name.into_owned(), old.into_owned()));
+        }
+    }
+    if !is_set {
+        pairs.push((key.to_owned(), value.to_owned()));
+    }
+    url.query_pairs_mut().clear().extend_pairs(pairs);
+    url.to_string()
+}
+
+fn awsv4(reader: &mut Reader, auth: &Auth, request: &mut Request, left_out: &mut Vec<LeftOut>) {
+    if !auth.get("profileName").is_empty() && auth.get("accessKeyId").is_empty() {
+        left_out.push(LeftOut::new("authorization awsv4", "", "with a profile of this computer"));
+        return;
+    }
+    let mut scope = vec![Piece::Text("aws:amz".to_owned())];
+    // As in curl, those that are missing are in the host.
+    for part in ["region", "service"].map(|name| auth.get(name)).iter().take_while(|part| !part.is_empty()) {
+        scope.push(Piece::Text(":".to_owned()));
+        scope.extend(reader.template(part, left_out).0);
+    }
+    let mut key = reader.template(auth.get("accessKeyId"), left_out).0;
+    key.push(Piece::Text(":".to_owned()));
+    key.extend(reader.credential("secret_key", auth.get("secretAccessKey"), left_out).0);
+    for (name, pieces) in [(OptionName::AwsSigV4, scope), (OptionName::User, key)] {
+        request.options.push(option(name, OptionValue::Text(joined(pieces))));
+    }
+    if !auth.get("sessionToken").is_empty() {
+        let token = reader.credential("session_token", auth.get("sessionToken"), left_out);
+        set(request, "X-Amz-Security-Token".into(), token);
+    }
+}
+
+/// Adds a token that Bruno gets from a server before the request: here a variable has it.
+fn oauth2(reader: &mut Reader, auth: &Auth, request: &mut Request, left_out: &mut Vec<LeftOut>) {
+    let token = reader.secrets.whole("access_token", "authorization", "");
+    let reason = "the token is not fetched: give it as the variable access_token";
+    left_out.push(LeftOut::new("authorization oauth2", auth.get("grant_type"), reason));
+    if auth.get("token_placement") == "url" {
+        let name = Some(auth.get("token_query_key")).filter(|name| !name.is_empty()).unwrap_or("access_token");
+        request.query.push(KeyValue { name: name.into(), value: token, at: NOWHERE });
+    } else {
+        let prefix = auth.get("token_header_prefix").trim();
+        let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix} ") };
+        set(request, "Authorization".into(), behind(&prefix, token));
+    }
+}
+
+/// Sets a field, instead of one of the same name.
+pub(super) fn set(request: &mut Request, name: Template, value: Template) {
+    if let Some(name) = name.literal() {
+        drop_field(request, name);
+    }
+    request.headers.push(KeyValue { name, value, at: NOWHERE });
+}
+
+fn behind(prefix: &str, token: Template) -> Template {
+    let mut pieces = vec![Piece::Text(prefix.to_owned())];
+    pieces.extend(token.0);
+    joined(pieces)
+}
+
+/// Returns a template whose neighbouring texts are one piece.
+fn joined(pieces: Vec<Piece>) -> Template {
+    let mut made = Vec::new();
+    pieces.into_iter().for_each(|piece| crate::parts::push(&mut made, piece));
+    Template(made)
+}

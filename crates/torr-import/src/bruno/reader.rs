@@ -1,0 +1,49 @@
+//! What reading a collection has made so far.
+
+use super::scope::Scope;
+use crate::draft::{Draft, LeftOut};
+use crate::secret::Secrets;
+use crate::variables::Variables;
+use torr_session::hurl::ast::{EntryOption, Template};
+
+/// Reads a collection.
+pub(super) struct Reader {
+    pub(super) variables: Variables,
+    pub(super) secrets: Secrets,
+    pub(super) scope: Scope,
+    pub(super) draft: Draft,
+    /// Definitions for the next request, of the scripts behind the response before.
+    pub(super) pending: Vec<EntryOption>,
+}
+
+impl Reader {
+    /// Returns a template of text with variables.
+    pub(super) fn template(&mut self, text: &str, left_out: &mut Vec<LeftOut>) -> Template {
+        self.scope.template(text, &mut self.variables, &mut self.secrets, left_out)
+    }
+
+    /// Returns a credential: a variable that the collection names, otherwise a new one.
+    pub(super) fn credential(&mut self, name: &str, value: &str, left_out: &mut Vec<LeftOut>) -> Template {
+        let template = self.template(value, left_out);
+        match template.literal() {
+            Some("") | None => template,
+            Some(text) => self.secrets.whole(name, "authorization", text),
+        }
+    }
+
+    /// Says what is left out of the whole collection.
+    pub(super) fn leave_out(&mut self, kind: &str, which: &str, reason: &str) {
+        self.draft.left_out.push(LeftOut::new(kind, which, reason));
+    }
+
+    /// Returns text in which names stand as their values, where they are known before the run and no secrets; the names of
+    /// others stand for themselves.
+    pub(super) fn known(&self, text: &str) -> String {
+        use super::scope::{Part, parts};
+        let part = |part: Part<'_>| match part {
+            Part::Text(text) => text.to_owned(),
+            Part::Name(name) => self.scope.literal(name).unwrap_or_else(|| format!("{{{{{name}}}}}")),
+        };
+        parts(text).into_iter().map(part).collect()
+    }
+}

@@ -1,0 +1,253 @@
+//! Scripts: statements whose meaning is certain become captures, asserts and definitions. All other lines stand in a comment.
+//!
+//! Bruno's statements are Postman's under other names, so that they are rewritten as these and read as such.
+
+use super::reader::Reader;
+use crate::draft::{DraftEntry, LeftOut};
+use crate::parts::{capture as captured, option, response};
+use crate::script::expectation::{self, Expectation, Expression, Literal};
+use regex::Regex;
+use std::sync::LazyLock;
+use torr_session::hurl::ast::{OptionName, OptionValue, Query};
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("the pattern is constant and tested")
+}
+
+/// The names of Bruno's statements, and those of Postman's.
+static NAMES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+    [
+        (r"\bres\.getStatus\(\)|\bres\.status\b", "pm.response.code"),
+        (r"\bres\.getResponseTime\(\)|\bres\.responseTime\b", "pm.response.responseTime"),
+        (r"\bres\.getHeader\(", "pm.response.headers.get("),
+        (r#"\bres\.(?:headers|getHeaders\(\))\[\s*["']([^"']+)["']\s*\]"#, "pm.response.headers.get('$1')"),
+        (r"\bres\.headers\.([A-Za-z_]\w*)", "pm.response.headers.get('$1')"),
+        (r#"\bres\(\s*["']([\w.\[\]]+)["']\s*\)"#, "pm.response.json().$1"),
+        (r"\bres\.getBody\(\)|\bres\.body\b", "pm.response.json()"),
+    ]
+    .map(|(text, name)| (pattern(text), name))
+    .into()
+});
+/// The beginning of a test, with what follows its brace or arrow.
+static TEST: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r#"^test\(\s*(?:"[^"]*"|'[^']*'|`[^`]*`)\s*,\s*(?:async\s+)?(?:function\s*\(\s*\)|\(\s*\)\s*=>)\s*(.*)$"#)
+});
+/// The parsed content under a name.
+static BINDING: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(?:var|let|const)\s+([A-Za-z_$][\w$]*)\s*=\s*res\.(?:body|getBody\(\));?$"));
+static SET: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r#"^bru\.set(Env|Global|Collection|)(?:Env)?Var\(\s*["'`]([^"'`]+)["'`]\s*,\s*(.+?)\s*\);?$"#)
+});
+/// An expectation of the whole content as text.
+static WHOLE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"^expect\(\s*res\.(?:body|getBody\(\))\s*\)\.((?:(?:to|be|not|have|deep)\.)+(?:equals?|eql|eq|include|contain|string|match)\()",
+    )
+});
+
+/// What was understood of a script so far.
+#[derive(Default)]
+struct Script {
+    /// Names of the parsed content.
+    bindings: Vec<String>,
+    /// Tests that are open.
+    tests: usize,
+    /// Braces that are open within what was not understood.
+    opaque: i64,
+    /// Whether the script may have ended above.
+    is_over: bool,
+    is_comment: bool,
+    kept: Vec<String>,
+}
+
+/// Reads the script before a request into its entry.
+pub(super) fn before(reader: &mut Reader, text: &str, made: &mut DraftEntry) {
+    read(reader, text, made, "part of a pre-request script", true);
+}
+
+/// Reads the script behind a response, or its tests, into the entry.
+pub(super) fn after(reader: &mut Reader, text: &str, made: &mut DraftEntry) {
+    read(reader, text, made, "part of a test script", false);
+}
+
+fn read(reader: &mut Reader, text: &str, made: &mut DraftEntry, kind: &str, is_before: bool) {
+    let mut script = Script::default();
+    for line in text.lines() {
+        script.line(line, is_before, reader, made);
+    }
+    if script.kept.iter().any(|line| line.contains("setNextRequest")) {
+        let reason = "the entries of a hurl file run in order";
+        made.left_out.push(LeftOut::new("setNextRequest", "", reason));
+    }
+    if !script.kept.is_empty() {
+        made.left_out.push(LeftOut::new(kind, "", "no exact counterpart: its lines are kept as a comment"));
+        made.comments.append(&mut script.kept);
+    }
+}
+
+impl Script {
+    fn line(&mut self, line: &str, is_before: bool, reader: &mut Reader, made: &mut DraftEntry) {
+        let statement = line.trim();
+        if self.is_comment || statement.starts_with("/*") {
+            self.is_comment = !statement.contains("*/");
+            return;
+        }
+        if statement.is_empty() || statement.starts_with("//") {
+            return;
+        }
+        if self.opaque > 0 || self.is_over {
+            self.opaque += braces(statement);
+            self.keep(line, statement);
+            return;
+        }
+        if self.tests > 0 && matches!(statement, "});" | "})") {
+            self.tests -= 1;
+            return;
+        }
+        if let Some(found) = TEST.captures(statement) {
+            let behind = found[1].trim();
+            if behind == "{" {
+                self.tests += 1;
+                return;
+            }
+            let inner = behind.trim_end_matches(';').strip_suffix(')').map(str::trim).unwrap_or_default();
+            let inner = inner.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')).unwrap_or(inner).trim();
+            if !inner.is_empty() && self.statement(inner, is_before, reader, made) {
+                return;
+            }
+        } else if self.statement(statement, is_before, reader, made) {
+            return;
+        }
+        self.opaque = braces(statement).max(0);
+        self.is_over = statement.starts_with("return") || statement.starts_with("throw");
+        self.keep(line, statement);
+    }
+
+    fn keep(&mut self, line: &str, statement: &str) {
+        self.bindings.retain(|name| !statement.contains(&format!("{name} =")));
+        self.kept.push(line.to_owned());
+    }
+
+    /// Carries a statement over; `false` for one whose meaning is not certain.
+    fn statement(&mut self, statement: &str, is_before: bool, reader: &mut Reader, made: &mut DraftEntry) -> bool {
+        if let Some(found) = SET.captures(statement) {
+            let is_of_environment = match &found[1] {
+                "" => false,
+                "Env" => true,
+                // Variables of the collection and globals are hidden by others of their name.
+                _ => return false,
+            };
+            let (name, value) = (&found[2], &found[3]);
+            // Objects with options, such as `{ persist: true }`, change nothing of the run.
+            let value = value.split_once(", {").map_or(value, |(value, _)| value).trim();
+            if let Some(literal) = Literal::read(value) {
+                define(reader, name, &literal, is_of_environment, is_before, made)
+            } else {
+                !is_before && self.capture(reader, name, value, is_of_environment, made)
+            }
+        } else if is_before {
+            false
+        } else if let Some(found) = BINDING.captures(statement) {
+            self.bindings.push(found[1].to_owned());
+            true
+        } else {
+            self.expectation(statement, made)
+        }
+    }
+
+    fn capture(&self, reader: &mut Reader, name: &str, value: &str, of_env: bool, made: &mut DraftEntry) -> bool {
+        match expectation::expression(&rewritten(value), &self.bindings) {
+            Some(expression) => add_capture(reader, name, expression, of_env, made),
+            None => false,
+        }
+    }
+
+    fn expectation(&self, statement: &str, made: &mut DraftEntry) -> bool {
+        let statement = statement.trim_end_matches(';');
+        let whole = WHOLE.replace(statement, "pm.expect(pm.response.text()).$1");
+        let statement = rewritten(&whole);
+        let statement = match statement.strip_prefix("expect(") {
+            Some(rest) => format!("pm.expect({rest}"),
+            None => statement,
+        };
+        match expectation::read(&statement, &self.bindings) {
+            Some(Expectation::Status(code)) => {
+                let expected = response(&mut made.entry);
+                if expected.status.is_none() {
+                    expected.status = Some(code);
+                }
+                expected.status == Some(code)
+            }
+            Some(Expectation::Asserts(asserts)) => {
+                response(&mut made.entry).asserts.extend(asserts);
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+/// Returns text in Postman's words.
+fn rewritten(text: &str) -> String {
+    NAMES.iter().fold(text.to_owned(), |text, (pattern, name)| pattern.replace_all(&text, *name).into_owned())
+}
+
+/// Reads a value of a response, such as `res.body.id`.
+pub(super) fn expression(text: &str) -> Option<Expression> {
+    expectation::expression(&rewritten(text.trim()), &[])
+}
+
+/// Adds a capture of a variable; `false` for an expression whose meaning is not certain.
+pub(super) fn capture(reader: &mut Reader, name: &str, text: &str, of_env: bool, made: &mut DraftEntry) -> bool {
+    match expression(text) {
+        Some(expression) => add_capture(reader, name, expression, of_env, made),
+        None => false,
+    }
+}
+
+fn add_capture(reader: &mut Reader, name: &str, from: Expression, of_env: bool, made: &mut DraftEntry) -> bool {
+    let variable = reader.variables.assign(name);
+    reader.scope.assign(name, of_env);
+    // The whole content is text, whatever its type.
+    let is_whole =
+        matches!(&from.query, Query::JsonPath(path) if path.literal() == Some("$")) && from.filters.is_empty();
+    let mut capture = captured(&variable, if is_whole { Query::Body } else { from.query });
+    capture.filters = from.filters;
+    response(&mut made.entry).captures.push(capture);
+    let at = reader.draft.entries.len() + 1;
+    reader.draft.notes.push(format!("captured: '{variable}' from the response of request {at}"));
+    true
+}
+
+/// Defines a variable: a literal's value is certain. One that is set behind a response holds from the next request on.
+fn define(
+    reader: &mut Reader,
+    name: &str,
+    literal: &Literal,
+    of_env: bool,
+    is_before: bool,
+    made: &mut DraftEntry,
+) -> bool {
+    let variable = reader.variables.assign(name);
+    reader.scope.assign(name, of_env);
+    let of = OptionValue::Definition { name: variable, value: literal.value() };
+    let definition = option(OptionName::Variable, of);
+    if is_before { &mut made.entry.request.options } else { &mut reader.pending }.push(definition);
+    true
+}
+
+/// Returns how many more braces a line opens than it closes, those of strings left out.
+fn braces(line: &str) -> i64 {
+    let mut quote = None;
+    let mut open = 0;
+    for next in line.chars() {
+        match (quote, next) {
+            (Some(end), next) if end == next => quote = None,
+            (None, '"' | '\'' | '`') => quote = Some(next),
+            (None, '{') => open += 1,
+            (None, '}') => open -= 1,
+            _ => {}
+        }
+    }
+    open
+}
