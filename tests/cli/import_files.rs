@@ -1,4 +1,4 @@
-//! `torr import openapi|postman|apipost|http|jmeter`: files as those programs write them become hurl files that check, and that walk
+//! `torr import openapi|postman|apipost|bruno|http|jmeter`: files as those programs write them become hurl files that check, and that walk
 //! through a server.
 
 use std::path::Path;
@@ -74,6 +74,9 @@ fn descriptions_collections_and_exports_become_hurl_files_that_check() {
     let line = "torr: left out: websocket, 1 time (not HTTP requests)";
     of("apipost", "store-7.apipost.json", &[], &["token", "secret"], line);
     of("apipost", "store-8.apipost.json", &[], &["cookie", "x_key"], "torr: 1 request");
+    let line = "torr: captured: 'order' from the response of request 2";
+    of("bruno", "bruno", &["--env", "local"], &["password"], line);
+    of("bruno", "bruno/orders/Cancel.bru", &[], &["host", "token", "order"], "torr: 1 request");
     let line = "torr: captured: 'login_response_body___id' from the response of request 1";
     of("http", "shop.http", &["--env", "dev"], &[], line);
 }
@@ -169,6 +172,9 @@ fn what_cannot_be_imported_is_refused_in_one_line() {
         (&["import", "openapi", "deep.json"], "not a valid OpenAPI description: "),
         (&["import", "postman", "deep.json"], "not a valid Postman collection: "),
         (&["import", "apipost", "deep.json"], "not a valid Apipost export: "),
+        (&["import", "bruno", "."], "'.' is not a Bruno collection: "),
+        (&["import", "bruno", "deep.json"], "'deep.json' is not part of a Bruno collection: "),
+        (&["import", "bruno", "/no/such/folder"], "cannot read '/no/such/folder': "),
         (&["import", "http", "deep.json", "--env", "dev"], "unknown environment 'dev': no file has one"),
         (&["import", "postman", "laughs.jmx"], "not a valid Postman collection: "),
     ] {

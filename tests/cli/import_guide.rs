@@ -15,6 +15,19 @@ const SAMPLES: &[(&str, &str)] = &[
     ("store.apipost.json", "store-7.apipost.json"),
     ("shop.http", "shop.http"),
     ("http-client.env.json", "http-client.env.json"),
+    ("shop/bruno.json", "bruno/bruno.json"),
+    ("shop/collection.bru", "bruno/collection.bru"),
+    ("shop/environments/local.bru", "bruno/environments/local.bru"),
+    ("shop/account/folder.bru", "bruno/account/folder.bru"),
+    ("shop/account/Log in.bru", "bruno/account/Log in.bru"),
+    ("shop/orders/folder.bru", "bruno/orders/folder.bru"),
+    ("shop/orders/New order.bru", "bruno/orders/New order.bru"),
+    ("shop/orders/Cancel.bru", "bruno/orders/Cancel.bru"),
+    ("shop/Search.bru", "bruno/Search.bru"),
+    ("notes/opencollection.yml", "bruno-yaml/opencollection.yml"),
+    ("notes/environments/local.yml", "bruno-yaml/environments/local.yml"),
+    ("notes/New note.yml", "bruno-yaml/New note.yml"),
+    ("notes/Find notes.yml", "bruno-yaml/Find notes.yml"),
     ("plan.jmx", "shop.jmx"),
 ];
 
@@ -54,7 +67,11 @@ fn hurl_files(folder: &Path) -> Vec<String> {
 fn the_guides_commands_run_and_what_they_write_checks() {
     let folder = tempfile::tempdir().expect("there is room");
     let folder = folder.path();
-    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("there is room");
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        path.parent().map(std::fs::create_dir_all).transpose().expect("there is room");
+        std::fs::write(path, text).expect("there is room");
+    };
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../torr-import/samples");
     for (name, sample) in SAMPLES {
         write(name, &std::fs::read_to_string(samples.join(sample)).expect("it is a sample"));

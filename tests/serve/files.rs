@@ -78,7 +78,6 @@ fn files_are_sent_as_nginx_sends_them() {
         ("/app.js", &["-H", "Accept-Encoding: gzip"]),
         ("/app.js", &["-H", "Accept-Encoding: gzip;q=0"]),
         ("/app.js", &["-H", "Accept-Encoding: br"]),
-        ("/app.js", &["-H", "Accept-Encoding: gzip", "-r", "3-"]),
         ("/large.txt", &["-r", "0-0"]),
         ("/large.txt", &["-r", "1599999-"]),
         ("/large.txt", &["-r", "-17"]),
@@ -98,6 +97,9 @@ fn files_are_sent_as_nginx_sends_them() {
         ("/large.txt", &["-r", "0-9", "-H", other_range]),
     ];
     let address = &ours.address;
+    // nginx has no ranges of ready-compressed forms.
+    let of_gzip = seen(address, "/app.js", &["-H", "Accept-Encoding: gzip", "-r", "3-"]);
+    assert_eq!((&*of_gzip.0, &*of_gzip.2), ("206", &b"gzip"[..]));
     for (path, args) in cases {
         let (expected, found) = (seen(&nginx.address, path, args), seen(address, path, args));
         // The pages of redirects and errors are each server's own, and so are their lengths.

@@ -39,9 +39,10 @@ pub struct Options {
 /// The names of the files by which a folder is known as a collection.
 pub const ROOTS: [&str; 2] = ["bruno.json", "opencollection.yml"];
 
-/// Whether a file of this name is part of a collection.
-pub fn is_part(name: &str) -> bool {
-    ROOTS.contains(&name) || name == ".env" || name.ends_with(".bru") || name.ends_with(".yml")
+/// Whether a file of this name is part of a collection, whose files are YAML if `is_yaml` says so.
+pub fn is_part(name: &str, is_yaml: bool) -> bool {
+    let end = if is_yaml { Format::Yaml } else { Format::Bru }.extension();
+    ROOTS.contains(&name) || name == ".env" || name.ends_with(end)
 }
 
 /// Imports a collection. `files` are its files ([`is_part`]): paths from the collection's folder on, with slashes, and texts.
@@ -98,31 +99,35 @@ fn environment(
     name: Option<&str>,
     draft: &mut Draft,
 ) -> Result<Environment, ImportError> {
-    let path = |name: &str| format!("environments/{name}{}", format.extension());
     let end = format.extension();
     let of_folder = |path: &str| path.strip_prefix("environments/")?.strip_suffix(end).map(str::to_owned);
-    let names: Vec<String> =
-        files.keys().filter_map(|path| of_folder(path)).filter(|name| !name.contains('/')).collect();
-    let chosen = match name {
-        Some(name) => {
-            let Some(text) = files.get(&path(name)) else {
-                let there = if names.is_empty() { "the collection has none".to_owned() } else { names.join(", ") };
-                return Err(ImportError(format!("no such environment: '{name}' (expected: {there})")));
-            };
-            Some((name.to_owned(), text))
-        }
-        None => default_environment(files).and_then(|name| files.get(&path(&name)).map(|text| (name, text))),
+    let of_folder = files.keys().filter_map(|path| of_folder(path)).filter(|name| !name.contains('/'));
+    let root = settings(files)?;
+    let bundled = root.get("config").get("environments").items();
+    let names: Vec<String> = of_folder.chain(bundled.iter().map(|inner| inner.get("name").plain())).collect();
+    let by_settings = match format {
+        Format::Bru => root.get("presets"),
+        Format::Yaml => root.get("extensions").get("bruno").get("presets"),
     };
-    let Some((name, text)) = chosen else {
+    let by_settings =
+        by_settings.get("defaultEnvironment").text().filter(|name| names.iter().any(|known| known == name));
+    let Some(name) = name.or(by_settings) else {
         if !names.is_empty() {
             draft.notes.push(format!("environments: {}; choose one with --env NAME", names.join(", ")));
         }
         return Ok(Environment::default());
     };
-    let wrong = |reason: String| ImportError(format!("not a valid environment '{name}': {reason}"));
-    let made = match format {
-        Format::Bru => bru::environment(text).map_err(wrong)?,
-        Format::Yaml => yaml::environment(&Node::read(text, "environment", true)?),
+    let made = match (format, files.get(&format!("environments/{name}{end}"))) {
+        (Format::Bru, Some(text)) => bru::environment(text)
+            .map_err(|reason| ImportError(format!("not a valid environment '{name}': {reason}")))?,
+        (Format::Yaml, Some(text)) => yaml::environment(&Node::read(text, "environment", true)?),
+        (_, None) => match bundled.iter().find(|inner| inner.get("name").text() == Some(name)) {
+            Some(inner) => yaml::environment(inner),
+            None => {
+                let there = if names.is_empty() { "the collection has none".to_owned() } else { names.join(", ") };
+                return Err(ImportError(format!("no such environment: '{name}' (expected: {there})")));
+            }
+        },
     };
     for (kind, reason) in &made.left_out {
         draft.left_out.push((kind.clone(), reason.clone()).into());
@@ -130,15 +135,13 @@ fn environment(
     Ok(made)
 }
 
-/// Returns the name of the environment that the collection's settings choose.
-fn default_environment(files: &BTreeMap<String, String>) -> Option<String> {
-    let of_json = files.get("bruno.json").and_then(|text| Node::read(text, "bruno.json", false).ok());
-    let of_yaml = files.get("opencollection.yml").and_then(|text| Node::read(text, "opencollection.yml", true).ok());
-    let presets = match of_yaml {
-        Some(root) => root.get("extensions").get("bruno").get("presets").clone(),
-        None => of_json?.get("presets").clone(),
-    };
-    presets.get("defaultEnvironment").text().filter(|name| !name.is_empty()).map(str::to_owned)
+/// Returns the file with the collection's settings.
+fn settings(files: &BTreeMap<String, String>) -> Result<Node, ImportError> {
+    match (files.get("opencollection.yml"), files.get("bruno.json")) {
+        (Some(text), _) => Node::read(text, "opencollection.yml", true),
+        (None, Some(text)) => Node::read(text, "bruno.json", false),
+        (None, None) => Ok(Node::Null),
+    }
 }
 
 /// Returns the names and values of the file `.env`.

@@ -1,17 +1,18 @@
 //! `torr import`: turns what people have into hurl files that they would want to read.
 
 mod args;
+mod collection;
 mod groups;
 
 use crate::exit::{self, CliError};
 use crate::output;
 use crate::sink::Sink;
-use args::{CurlArgs, HttpArgs, JmeterArgs, OpenApiArgs, PostmanArgs};
+use args::{BrunoArgs, CurlArgs, HttpArgs, JmeterArgs, OpenApiArgs, PostmanArgs};
 pub use args::{ImportArgs, Kind};
 use std::path::Path;
 use std::process::ExitCode;
 use torr_import::httpfile::Environment;
-use torr_import::{Draft, apipost, curl, har, httpfile, jmeter, openapi, postman};
+use torr_import::{Draft, apipost, bruno, curl, har, httpfile, jmeter, openapi, postman};
 use torr_net::errors::describe;
 use torr_plan::input::Input;
 
@@ -34,6 +35,7 @@ pub fn run(args: &ImportArgs) -> Result<ExitCode, CliError> {
             let text = input.read_text(&args.file, "an Apipost export")?;
             (apipost::import(&text).map_err(CliError::usage)?, &args.output)
         }
+        Kind::Bruno(args) => (from_bruno(args)?, &args.output),
         Kind::Http(args) => (from_http(args, &mut input)?, &args.output),
         Kind::Jmeter(args) => return from_jmeter(args, &mut input),
     };
@@ -130,6 +132,12 @@ fn environments(args: &HttpArgs) -> Result<Vec<Environment>, String> {
         found.extend(read(&name)?.map(|text| Environment::Lines { text, is_chosen: true }));
     }
     Ok(found)
+}
+
+fn from_bruno(args: &BrunoArgs) -> Result<Draft, CliError> {
+    let collection::Collection { files, only } = collection::read(&args.path).map_err(CliError::Usage)?;
+    let options = bruno::Options { environment: args.env.clone(), only };
+    bruno::import(&files, &options).map_err(CliError::usage)
 }
 
 fn from_jmeter(args: &JmeterArgs, input: &mut Input) -> Result<ExitCode, CliError> {

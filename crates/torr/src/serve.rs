@@ -91,6 +91,11 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
 /// Returns the files of a folder, or the demo application with its database and cache.
 fn application(chosen: &ServeConfig) -> Result<App, CliError> {
     if let Some(root) = &chosen.root {
+        if chosen.router || chosen.database.is_some() {
+            return Err(CliError::Usage(
+                "root serves files, without the demo application: leave out router and database".into(),
+            ));
+        }
         let files = Files::new(root)
             .map_err(|error| CliError::Usage(format!("cannot serve the files below {}: {error}", root.display())))?;
         return Ok(App::new().files("/", files));

@@ -1,7 +1,7 @@
 //! The commands of Torr, for tests of their help.
 
 /// The program itself, whose name is empty here, and every command with help of its own.
-pub const COMMANDS: [&str; 37] = [
+pub const COMMANDS: [&str; 38] = [
     "",
     "serve",
     "doctor",
@@ -31,6 +31,7 @@ pub const COMMANDS: [&str; 37] = [
     "import openapi",
     "import postman",
     "import apipost",
+    "import bruno",
     "import http",
     "import jmeter",
     "plan-schema",

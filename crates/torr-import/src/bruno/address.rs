@@ -43,7 +43,9 @@ pub(super) fn template(reader: &mut Reader, item: &Item, url: &str, left_out: &m
     if item.settings.encodes_url {
         return encoded(reader, &text, !item.path.is_empty(), left_out);
     }
-    reader.template(&text, left_out)
+    // No client sends a fragment.
+    let (text, _) = split_at(&text, &['#']);
+    reader.template(text, left_out)
 }
 
 /// Whether text begins with a scheme and `://`. A variable that is not known is taken to have one.

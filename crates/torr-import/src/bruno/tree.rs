@@ -149,9 +149,11 @@ fn file(
     let Some(text) = files.get(path).filter(|_| is_request && is_chosen) else { return };
     let read = match format {
         Format::Bru => bru::item(text),
-        Format::Yaml => {
-            Node::read(text, "request", true).map(|root| yaml::item(&root)).map_err(|error| error.to_string())
-        }
+        Format::Yaml => match Node::read(text, "request", true) {
+            Ok(root) if root.get("info").is_null() => Err("not a request: 'info' is missing".to_owned()),
+            Ok(root) => Ok(yaml::item(&root)),
+            Err(error) => Err(error.to_string()),
+        },
     };
     match read {
         Ok(mut item) => {

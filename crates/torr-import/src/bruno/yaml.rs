@@ -17,7 +17,15 @@ pub(super) fn item(root: &Node) -> Item {
     let kind = info.get("type").text().filter(|kind| !kind.is_empty()).unwrap_or("http");
     let of = if kind == "graphql" { root.get("graphql") } else { root.get("http") };
     let runtime = root.get("runtime");
-    let params = of.get("params").items();
+    let mut params: Vec<Node> = of.get("params").items().to_vec();
+    for kind in ["query", "path"] {
+        // Some files have a list for each kind.
+        let typed = of.get("params").get(kind).items().iter().map(|row| match row {
+            Node::Object(members) => Node::Object([members.clone(), vec![("type".to_owned(), kind.into())]].concat()),
+            other => other.clone(),
+        });
+        params.extend(typed);
+    }
     let is_path = |row: &&Node| row.get("type").text() == Some("path");
     let off = |row: &&Node| !is_path(row) && row.get("disabled").is_true();
     Item {
@@ -139,8 +147,11 @@ fn auth(node: &Node) -> Auth {
     if let Some(mode) = node.text() {
         return Auth { mode: mode.to_owned(), values: Vec::new() };
     }
+    let mode = node.get("type").text_or_empty();
+    // Some files have the values within a member with the name of the kind.
+    let inner = [node.get("credentials"), node.get(mode)];
     let mut values: Vec<(String, String)> = Vec::new();
-    for (name, value) in node.members().iter().chain(node.get("credentials").members()) {
+    for (name, value) in node.members().iter().chain(inner.iter().flat_map(|inner| inner.members())) {
         let spelled = NAMES.iter().find(|(yaml, _)| yaml == name).map_or(name.as_str(), |(_, bru)| bru);
         values.push((spelled.to_owned(), value.plain()));
     }
@@ -152,7 +163,7 @@ fn auth(node: &Node) -> Auth {
         values.push(("token_placement".to_owned(), place.to_owned()));
         values.push((spelled.to_owned(), name.plain()));
     }
-    Auth { mode: node.get("type").text_or_empty().to_owned(), values }
+    Auth { mode: mode.to_owned(), values }
 }
 
 fn content(body: &Node) -> Content {

@@ -87,7 +87,7 @@ pub enum Command {
     Once(Box<OnceArgs>),
     /// Send the requests of an access log again, each at its own time, and compare with the log
     Replay(Box<ReplayArgs>),
-    /// Convert curl commands, HAR recordings, and OpenAPI, Postman, Apipost, .http and JMeter files to hurl files
+    /// Convert curl commands, HAR recordings, and OpenAPI, Postman, Apipost, Bruno, .http and JMeter files to hurl files
     Import(ImportArgs),
     /// Load with ApacheBench's command line, and report in its layout; see 'torr ab -h'
     #[command(disable_help_flag = true)]

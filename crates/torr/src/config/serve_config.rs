@@ -54,9 +54,6 @@ impl ServeConfig {
         if self.settings.proxy_protocol == ProxyProtocol::Required && self.settings.trusted_proxies.is_empty() {
             return Err("proxy_protocol needs trusted_proxies: only these may connect".into());
         }
-        if self.root.is_some() && (self.router || self.database.is_some()) {
-            return Err("root serves files, without the demo application: leave out router and database".into());
-        }
         if self.tls_cert.len() != self.tls_key.len() {
             let (certs, keys) = (self.tls_cert.len(), self.tls_key.len());
             return Err(format!("each certificate needs its key: tls_cert has {certs}, tls_key has {keys}"));

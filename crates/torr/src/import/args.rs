@@ -11,6 +11,7 @@ Examples:
   torr import har recording.har -o visit.hurl      a recording of a browser
   torr import openapi openapi.yaml --tag orders -o orders.hurl
   torr import postman shop.postman_collection.json --environment test.json -o shop.hurl
+  torr import bruno shop --env local -o shop.hurl  a collection of Bruno, which is a folder
   torr import http shop.http --env dev -o shop.hurl
   torr import jmeter plan.jmx -o plan.hurl         a file for each thread group";
 
@@ -35,6 +36,8 @@ pub enum Kind {
     Postman(PostmanArgs),
     /// Convert Apipost exports: its own JSON, OpenAPI or Postman
     Apipost(ApipostArgs),
+    /// Convert Bruno collections (.bru files or OpenCollection YAML): folders, environments, variables, asserts
+    Bruno(BrunoArgs),
     /// Convert files of requests of editors (.http, .rest), as JetBrains and VS Code have them
     Http(HttpArgs),
     /// Convert test plans of JMeter 5 (.jmx), with a file for each thread group
@@ -121,6 +124,20 @@ pub struct ApipostArgs {
     /// Write the hurl file here; '-' is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
+}
+
+/// `torr import bruno`.
+#[derive(Debug, Args)]
+pub struct BrunoArgs {
+    /// Read this collection, or one folder or request of a collection
+    #[arg(value_name = "FOLDER|FILE", default_value = ".")]
+    pub path: String,
+    /// Write the hurl file here; '-' is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+    /// Use this environment of the collection
+    #[arg(short, long, value_name = "NAME")]
+    pub env: Option<String>,
 }
 
 /// `torr import http`.
