@@ -4,11 +4,12 @@ use super::item::{Item, Row};
 use super::reader::Reader;
 use super::scope::{Part, parts};
 use crate::draft::LeftOut;
-use crate::parts::push;
+use crate::parts::{filled, push};
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use regex::Regex;
 use std::sync::LazyLock;
 use torr_session::hurl::ast::{Expression, Filter, Piece, Source, Template};
+use url::Url;
 
 /// The characters that JavaScript's `encodeURIComponent` encodes.
 const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
@@ -31,8 +32,8 @@ static CALL: LazyLock<Regex> =
 static PARAMETER: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r":([a-zA-Z_]\w*)").expect("the pattern is constant and tested"));
 
-/// Returns the URL's template.
-pub(super) fn template(reader: &mut Reader, item: &Item, url: &str, left_out: &mut Vec<LeftOut>) -> Template {
+/// Returns the URL's template; `None` for a URL that is none.
+pub(super) fn template(reader: &mut Reader, item: &Item, url: &str, left_out: &mut Vec<LeftOut>) -> Option<Template> {
     let mut text = url.trim().to_owned();
     if !has_scheme(&reader.known(&text)) {
         text.insert_str(0, "http://");
@@ -40,19 +41,52 @@ pub(super) fn template(reader: &mut Reader, item: &Item, url: &str, left_out: &m
     if !item.path.is_empty() {
         text = with_path(reader, &text, &item.path, left_out);
     }
+    if !is_valid(reader, &text) {
+        return None;
+    }
     if item.settings.encodes_url {
-        return encoded(reader, &text, !item.path.is_empty(), left_out);
+        let made = encoded(reader, &text, !item.path.is_empty(), left_out);
+        let begins_with_name = matches!(made.0.first(), Some(Piece::Placeholder(_)));
+        return is_url(&filled(&made), begins_with_name).then_some(made);
     }
     // No client sends a fragment.
     let (text, _) = split_at(&text, &['#']);
-    reader.template(text, left_out)
+    Some(reader.template(text, left_out))
+}
+
+/// Whether a URL is one with the values of variables that are known, and some value of each other. Bruno sends nothing to one
+/// that is none.
+fn is_valid(reader: &Reader, text: &str) -> bool {
+    let known = reader.known(text);
+    let begins_with_name = matches!(parts(&known).first(), Some(Part::Name(name)) if name.trim() == *name);
+    let part = |part: Part<'_>| match part {
+        Part::Text(text) => text.to_owned(),
+        Part::Name(name) if name.trim() == name => "x".to_owned(),
+        Part::Name(name) => format!("{{{{{name}}}}}"),
+    };
+    is_url(&parts(&known).into_iter().map(part).collect::<String>(), begins_with_name)
+}
+
+/// Whether text is a URL; `begins_with_name` tells whether an `x` at its beginning stands for the value of a variable.
+fn is_url(text: &str, begins_with_name: bool) -> bool {
+    let whole = match begins_with_name {
+        true if text.starts_with("x://") => format!("http{}", &text[1..]),
+        true => format!("http://{text}"),
+        false => text.to_owned(),
+    };
+    Url::parse(&whole).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
 /// Whether text begins with a scheme and `://`. A variable that is not known is taken to have one.
 fn has_scheme(text: &str) -> bool {
-    let Some((scheme, _)) = text.split_once("://") else { return text.starts_with("{{") };
+    if let Some(Part::Name(name)) = parts(text).first()
+        && name.trim() == *name
+    {
+        return true;
+    }
+    let Some((scheme, _)) = text.split_once("://") else { return false };
     let is_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
-    scheme.starts_with("{{") || scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_scheme)
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_scheme)
 }
 
 /// Returns text without what stands from the first of these characters on, those between braces left out, and the rest.

@@ -276,7 +276,7 @@ fn graphql(reader: &mut Reader, query: &str, variables: &str, request: &mut Requ
     let of_variables = compact(reader.template(&variables, left_out));
     let is_text = json_value_of(&of_variables);
     let is_plain = !query.contains("```")
-        && query.trim() == query
+        && is_kept(&of_query)
         && !query.is_empty()
         && !query.lines().any(|line| line.starts_with("variables"));
     if is_plain

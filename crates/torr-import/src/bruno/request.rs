@@ -6,7 +6,7 @@ use super::reader::Reader;
 use super::{address, assertion, auth, content, script};
 use crate::draft::{DraftEntry, LeftOut};
 use crate::parts::{NOWHERE, drop_nameless, entry, is_token, option, sent_method};
-use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Request, Template};
+use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Request, Template};
 
 /// The longest time limit, in milliseconds: a day.
 const LONGEST: u64 = 24 * 3_600_000;
@@ -33,7 +33,11 @@ pub(super) fn add(reader: &mut Reader, levels: &[&Level], item: &Item) {
     let definitions = std::mem::take(&mut made.entry.request.options);
     let effective = auth::of(levels, &item.level.auth);
     let url = auth::in_url(effective, &item.url, &mut left_out);
-    let url = address::template(reader, item, &url, &mut left_out);
+    let Some(url) = address::template(reader, item, &url, &mut left_out) else {
+        reader.leave_out("requests", &item.level.name, "invalid URL");
+        reader.pending.extend(definitions);
+        return;
+    };
     let url = reader.secrets.url(url);
     let name = if item.method.is_empty() { "GET" } else { &item.method };
     let method = sent_method(name, &mut |what, reason| left_out.push(LeftOut::new(what, "", reason)));
@@ -78,7 +82,7 @@ fn fields(reader: &mut Reader, levels: &[&Level], request: &mut Request, left_ou
         let value = reader.template(&row.value, left_out);
         let value = reader.secrets.in_field(&row.name, value);
         let name = reader.template(&row.name, left_out);
-        let is_wrong = name.literal().is_some_and(|name| !is_token(name));
+        let is_wrong = name.0.iter().any(|piece| matches!(piece, Piece::Text(text) if !is_token(text)));
         if is_wrong {
             left_out.push(LeftOut::new("field", row.name.as_str(), "not a name of a field: Bruno sends nothing"));
             continue;

@@ -27,7 +27,8 @@ pub(super) enum Part<'t> {
     Name(&'t str),
 }
 
-/// Splits text at `{{name}}`, as Bruno does: a name is whatever stands between two braces and the next, unless one is in it.
+/// Splits text at `{{name}}`, as Bruno does: a name is what stands between two braces and the next.
+/// What has a brace, a quotation mark or a line break in it is no name, but no other begins in it.
 pub(super) fn parts(text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let (mut start, mut at) = (0, 0);
@@ -37,6 +38,10 @@ pub(super) fn parts(text: &str) -> Vec<Part<'_>> {
         let end = inside + length;
         if length == 0 || !text[end..].starts_with("}}") {
             at = end.max(open + 1);
+            continue;
+        }
+        if text[inside..end].contains(['{', '"', '\n']) {
+            at = end + 2;
             continue;
         }
         if open > start {
@@ -224,8 +229,7 @@ impl Reading<'_> {
             push(pieces, piece);
             return;
         }
-        let is_name = name.trim() == name && !name.contains(['{', '"', '\n']);
-        if !is_name || self.within.iter().any(|outer| outer == name) || self.within.len() > DEEPEST {
+        if name.trim() != name || self.within.iter().any(|outer| outer == name) || self.within.len() > DEEPEST {
             let which = format!("{{{{{name}}}}}");
             self.left_out.push(LeftOut::new("variable", which.as_str(), "Bruno sends it as it is"));
             push(pieces, Piece::Text(which));
@@ -299,7 +303,7 @@ mod tests {
         for (text, expected) in [
             ("a{{b}}c", "t:a n:b t:c"),
             ("{\"a\":{{b}}}", "t:{\"a\": n:b t:}"),
-            ("{{{b}}}", "n:{b t:}"),
+            ("{{{b}}}c{{d}}", "t:{{{b}}}c n:d"),
             ("{{}}{{a}", "t:{{}}{{a}"),
             ("{{ a }}", "n: a "),
             ("{a}{{b}}", "t:{a} n:b"),
