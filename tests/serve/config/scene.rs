@@ -112,6 +112,7 @@ pub const OTHER: &[(&str, &str)] = &[
     ("request_ids", "true"),
     ("access_log", "\"a # log\""),
     ("access_log_format", "\"json\""),
+    ("root", "\"site\""),
     ("router", "true"),
     ("database", "\"sqlite:a # b.db\""),
     ("db_mode", "\"blocking\""),
