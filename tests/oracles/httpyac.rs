@@ -9,8 +9,9 @@ use std::path::Path;
 use std::process::Command;
 use torr_test_support::program::Running;
 
-/// A file of requests as people write them.
-const SHOP: &str = include_str!("httpyac/shop.http");
+/// Files of requests as people write them, each with the number of its requests and the password in it.
+const FILES: [(&str, usize, &str); 2] =
+    [(include_str!("httpyac/shop.http"), 31, "word"), (include_str!("httpyac/corners.http"), 16, "p%40ss")];
 
 /// Fields that httpyac adds to every request.
 const OWN: &[&str] = &["accept-encoding"];
@@ -59,7 +60,8 @@ fn what_is_imported_sends_what_httpyac_sends() {
     let folder = tempfile::tempdir().expect("there is room");
     let folder = folder.path();
     let host = echo.origin.trim_start_matches("http://");
-    let dev = json!({"base": echo.origin, "host": host, "who": "public", "n": 5, "version": "v1"});
+    let dev = json!({"base": echo.origin, "host": host, "who": "public", "n": 5, "version": "v1", "yes": true,
+        "object": {"a": "within", "list": [1, "two"]}, "with-hyphen": "hyphen", "url": "{{base}}/environment"});
     write(folder, "http-client.env.json", json!({"dev": dev, "prod": {"base": "none"}}).to_string());
     write(folder, "http-client.private.env.json", json!({"dev": {"who": "will"}}).to_string());
     write(folder, ".env", "DOT=dotted\nexport QUOTED=\"quo ted\"\n# none\nHASH=a # none\n");
@@ -67,17 +69,20 @@ fn what_is_imported_sends_what_httpyac_sends() {
     write(folder, "part.bin", BYTES);
     write(folder, "query.graphql", "query Q($a: Int) {\n  x(a: $a)\n}\n");
     // As Windows ends lines, and with the mark that its editors put before them.
-    for text in [SHOP.to_owned(), format!("\u{feff}{}", SHOP.replace('\n', "\r\n"))] {
+    let windows = |text: &str| format!("\u{feff}{}", text.replace('\n', "\r\n"));
+    let files =
+        FILES.iter().flat_map(|(text, count, word)| [(text.to_string(), count, word), (windows(text), count, word)]);
+    for (text, count, word) in files {
         write(folder, "shop.http", text);
         let mut httpyac = Command::new(Path::new(&oracles).join("node_modules/.bin/httpyac"));
         httpyac.args(["send", "shop.http", "--all", "--env", "dev", "--output", "none"]).current_dir(folder);
         let ended = Running::start(httpyac).wait();
         assert_eq!(ended.code, Some(0), "{ended:?}");
         let expected: Vec<_> = compared(echo.take(), OWN).into_iter().map(shaped).collect();
-        assert_eq!(expected.len(), 31, "{expected:?}");
+        assert_eq!(expected.len(), *count, "{expected:?}");
         let imported = walk::import(folder, &["http", "shop.http", "--env", "dev"]);
         assert_eq!(imported.code, Some(0), "{imported:?}");
-        let secrets = [("who", "will"), ("DOT", "dotted"), ("QUOTED", "quo ted"), ("HASH", "a"), ("password", "word")];
+        let secrets = [("who", "will"), ("DOT", "dotted"), ("QUOTED", "quo ted"), ("HASH", "a"), ("password", *word)];
         let sent: Vec<_> = walk::once(folder, &echo, &secrets, OWN).into_iter().map(shaped).collect();
         assert_eq!(sent.len(), expected.len());
         let different: Vec<_> = sent.iter().zip(&expected).filter(|(sent, expected)| sent != expected).collect();

@@ -4,6 +4,9 @@ use crate::draft::ImportError;
 use crate::node::{Node, check_size};
 use crate::variables::Variables;
 
+/// The longest expression that leads to a value, in bytes.
+const LONGEST: usize = 200;
+
 /// A file of variables.
 #[derive(Debug, Clone)]
 pub enum Environment {
@@ -39,9 +42,9 @@ pub(super) fn know(
                     let is_chosen = chosen == Some(name);
                     is_found |= is_chosen;
                     if is_chosen || name == "$shared" {
-                        for (name, value) in values.members() {
-                            variables.know(name, &value.plain(), *is_secret);
-                        }
+                        values.members().iter().for_each(|(name, value)| {
+                            member(name.clone(), value, *is_secret, variables);
+                        });
                     }
                     known.push(name.clone());
                 }
@@ -66,6 +69,17 @@ pub(super) fn know(
         }
         _ => Ok(()),
     }
+}
+
+/// Learns a value, and those within it by the expressions that lead there.
+fn member(name: String, value: &Node, is_secret: bool, variables: &mut Variables) {
+    if name.len() > LONGEST {
+        return;
+    }
+    value.members().iter().for_each(|(inner, value)| member(format!("{name}.{inner}"), value, is_secret, variables));
+    let items = value.items().iter().enumerate();
+    items.for_each(|(at, value)| member(format!("{name}[{at}]"), value, is_secret, variables));
+    variables.know(&name, &value.plain(), is_secret);
 }
 
 /// Returns the name and the value of a line.

@@ -109,13 +109,11 @@ fn resolved(
             }
             Part::Expression(expression) => expression,
         };
-        // A file of variables may have the value.
-        let of_file = expression.strip_prefix("$dotenv").map(str::trim).filter(|name| variables.value(name).is_some());
-        let piece = match of_file {
-            Some(_) => None,
-            None => function(expression),
-        };
-        let name = of_file.unwrap_or(expression);
+        // An expression may lead to a value within another one, and a file of variables may have the value.
+        let name = expression.strip_prefix("$dotenv").map_or(expression, str::trim);
+        let is_known = variables.value(name).is_some();
+        let piece = if is_known { None } else { function(expression) };
+        let name = if is_known { name } else { expression };
         let piece =
             piece.unwrap_or_else(|| {
                 Piece::Placeholder(variables.used(name, secrets, &mut |variables, secrets, value| {
