@@ -31,6 +31,9 @@ impl<'r> Files<'r> {
 
     /// Returns the bytes of a file.
     pub(super) fn bytes(&self, name: &str) -> Result<Vec<u8>, String> {
+        if name.starts_with(['/', '\\', '~']) || name.as_bytes().get(1) == Some(&b':') {
+            return Err("only relative paths are read: put the file next to the file of requests".to_owned());
+        }
         let bytes = (self.read)(name)?;
         if bytes.len() > LARGEST {
             return Err("files that are part of other content must not be larger than 1 MiB".to_owned());

@@ -81,6 +81,8 @@ fn content_is_text_a_file_a_form_or_parts() {
     assert!(post("Content-Type: text/plain\n", "a\n<@ ./part.txt\nb").contains("{{who}} of a file"));
     let form = post("Content-Type: application/x-www-form-urlencoded\n", "a = b c\n&d={{x}}\n");
     assert!(form.contains("a=b%20c&d={{x}}"), "{form}");
+    let absolute = post("Content-Type: text/plain\n", "a\n< /etc/hostname");
+    assert!(absolute.contains("# left out: content /etc/hostname (only relative paths are read: put"), "{absolute}");
     let missing = post("Content-Type: text/plain\n", "a\n< ./no.txt");
     assert!(missing.contains("# left out: content ./no.txt (cannot read it)\n"), "{missing}");
     let braces = post("Content-Type: text/plain\n", "a\n< ./part.txt");
