@@ -5,6 +5,9 @@ use super::files::Files;
 use super::text;
 use std::collections::HashMap;
 
+/// The bytes for which a definition counts beside its text.
+const OPTION: usize = 256;
+
 /// The definitions that hold at a request.
 #[derive(Debug, Default)]
 pub(super) struct Lazy {
@@ -36,7 +39,7 @@ impl Lazy {
         let mut names: Vec<String> = texts.flat_map(text::expressions).map(name).collect();
         while let Some(of) = names.pop() {
             let Some((of, (place, value))) = self.values.get_key_value(&of) else { continue };
-            if *place > behind && !needed.contains_key(of.as_str()) && files.take(of.len() + value.len()) {
+            if *place > behind && !needed.contains_key(of.as_str()) && files.take(of.len() + value.len() + OPTION) {
                 needed.insert(of, (*place, value));
                 names.extend(text::expressions(value).map(name));
             }

@@ -167,7 +167,10 @@ fn add(block: &Block, file: &mut File<'_>, reader: &mut Reader) -> bool {
         reader.leave_out("requests", "without a valid URL of HTTP");
         return false;
     }
-    for (name, value) in &block.fields {
+    // Of names that differ in the case of their letters only, the last is sent.
+    let last: HashMap<String, &str> =
+        block.fields.iter().map(|(name, _)| (name.to_ascii_lowercase(), name.as_str())).collect();
+    for (name, value) in block.fields.iter().filter(|(name, _)| last[&name.to_ascii_lowercase()] == name) {
         field(&mut made, name, value);
     }
     content::add(&mut made, block, is_graphql);
@@ -216,10 +219,6 @@ fn field(made: &mut Made<'_>, name: &str, value: &str) {
     }
     let value = made.template(value);
     let value = made.reader.secrets.in_field(name, value);
-    // Of names that differ in their letters' case only, the last is sent.
-    made.request
-        .headers
-        .retain(|other| other.name.literal().is_none_or(|other| other == name || !other.eq_ignore_ascii_case(name)));
     made.request.headers.push(KeyValue { name: name.into(), value, at: NOWHERE });
 }
 
@@ -230,7 +229,9 @@ fn cookies(made: &mut Made<'_>, value: &str) -> bool {
     for (name, value) in pairs {
         let value = made.template(value);
         let value = match value.literal() {
-            Some(text) if !text.is_empty() => made.reader.secrets.whole("cookie", "field Cookie", text),
+            Some(text) if !text.is_empty() => {
+                made.reader.secrets.whole(&format!("cookie {name}"), "field Cookie", text)
+            }
             _ => value,
         };
         made.request.cookies.push(pair(name, value));

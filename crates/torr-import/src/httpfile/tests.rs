@@ -270,7 +270,7 @@ fn credentials_are_variables() {
         ("Authorization: Basic YTpi", "Authorization: Basic {{authorization}}\n"),
         ("Authorization: Bearer geheim", "Authorization: Bearer {{authorization}}\n"),
         ("Authorization: AWS ann geheim region:r service:s", "aws-sigv4: aws:amz:r:s\nuser: ann:{{secret_key}}\n"),
-        ("Cookie: a=geheim; b={{c}}", "[Cookies]\na: {{cookie}}\nb: {{c}}\n"),
+        ("Cookie: a=geheim; b={{c}}", "[Cookies]\na: {{cookie_a}}\nb: {{c}}\n"),
     ] {
         let (file, summary) = imported_with(&format!("GET http://a.example/\n{field}\n"), &[], None);
         assert!(file.contains(made), "{field}: {file}");
