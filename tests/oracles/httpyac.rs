@@ -10,8 +10,17 @@ use std::process::Command;
 use torr_test_support::program::Running;
 
 /// Files of requests as people write them, each with the number of its requests and the password in it.
-const FILES: [(&str, usize, &str); 2] =
-    [(include_str!("httpyac/shop.http"), 31, "word"), (include_str!("httpyac/corners.http"), 16, "p%40ss")];
+const FILES: [(&str, usize, &str); 3] = [
+    (include_str!("httpyac/shop.http"), 31, "word"),
+    (include_str!("httpyac/corners.http"), 16, "p%40ss"),
+    (include_str!("httpyac/imports.http"), 7, ""),
+];
+
+/// Files that one of these imports.
+const IMPORTED: [(&str, &str); 2] = [
+    ("lib/common.http", include_str!("httpyac/lib/common.http")),
+    ("lib/more.http", include_str!("httpyac/lib/more.http")),
+];
 
 /// Fields that httpyac adds to every request.
 const OWN: &[&str] = &["accept-encoding"];
@@ -68,6 +77,8 @@ fn what_is_imported_sends_what_httpyac_sends() {
     write(folder, "part.txt", "hello {{name}} ü\nline\n");
     write(folder, "part.bin", BYTES);
     write(folder, "query.graphql", "query Q($a: Int) {\n  x(a: $a)\n}\n");
+    std::fs::create_dir(folder.join("lib")).expect("there is room");
+    IMPORTED.iter().for_each(|(name, text)| write(folder, name, text));
     // As Windows ends lines, and with the mark that its editors put before them.
     let windows = |text: &str| format!("\u{feff}{}", text.replace('\n', "\r\n"));
     let files =

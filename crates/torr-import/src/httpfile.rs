@@ -9,6 +9,7 @@ mod environment;
 mod files;
 mod function;
 mod handler;
+mod import;
 mod lazy;
 mod line;
 mod made;
@@ -22,6 +23,7 @@ use crate::draft::{Draft, ImportError};
 use crate::node::check_size;
 use crate::reader::Reader;
 use crate::variables::Variables;
+use block::Block;
 pub use environment::Environment;
 use files::Files;
 
@@ -42,11 +44,14 @@ pub struct Options<'o> {
 pub fn import(text: &str, options: &Options<'_>) -> Result<Draft, ImportError> {
     check_size(text, "file of HTTP requests")?;
     let text = text.trim_start_matches('\u{feff}');
-    let mut variables = Variables::of(text::expressions(text).filter(|name| text::is_name(name)));
+    let files = Files::new(options.read);
+    let requests = import::read(block::blocks(text), &files);
+    let imported = requests.blocks.iter().chain(&requests.imported).flat_map(Block::texts).flat_map(text::expressions);
+    let names = text::expressions(text).chain(imported).filter(|name| text::is_name(name));
+    let mut variables = Variables::of(names);
     environment::know(&options.environments, options.environment.as_deref(), &mut variables)?;
-    let blocks = block::blocks(text);
     let mut reader = Reader::new(variables);
-    request::add_all(&mut reader, &blocks, &Files::new(options.read));
+    request::add_all(&mut reader, &requests, &files);
     reader.finish("the file has no HTTP requests")
 }
 

@@ -14,6 +14,7 @@ const WITHOUT_EFFECT: &[&str] = &[
     "extension",
     "force-region-delimiter",
     "force-ref",
+    "import",
     "inject-variables",
     "keep-streaming",
     "language",
@@ -49,7 +50,7 @@ pub(super) fn add(made: &mut Made<'_>, block: &Block) {
             (known, _) if WITHOUT_EFFECT.contains(&known) => {}
             // Entries run in order, so that what a request refers to has run.
             ("ref", _) if made.named.contains_key(value) => {}
-            ("ref", _) => made.leave_out("@ref", value, "no request above has this name"),
+            ("ref", _) => made.leave_out("@ref", value, "no request before it has this name"),
             ("sleep", Some((pause, _))) if pause <= LONGEST => milliseconds(made, OptionName::Delay, pause),
             ("timeout", Some((limit, true))) => milliseconds(made, OptionName::MaxTime, limit),
             ("timeout", Some((_, false))) => {
@@ -63,7 +64,6 @@ pub(super) fn add(made: &mut Made<'_>, block: &Block) {
             ("connection-timeout", Some((limit, false))) => {
                 milliseconds(made, OptionName::ConnectTimeout, limit.saturating_mul(1000));
             }
-            ("import", _) => made.leave_out("requests of another file", value, "import that file by itself"),
             _ => made.leave_out(&format!("@{name}"), value, "no counterpart"),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::block::{Block, Definition};
 use super::files::Files;
+use super::import::{self, Requests};
 use super::lazy::Lazy;
 use super::made::Made;
 use super::{authorization, condition, content, directive, handler, reference, repeat, text, url};
@@ -23,12 +24,17 @@ static METHOD: LazyLock<Regex> =
 const OTHERS: &[&str] =
     &["WS", "WSS", "WEBSOCKET", "GRPC", "RSOCKET", "SSE", "EVENTSOURCE", "MQTT", "AMQP", "RABBITMQ"];
 
+/// The levels of requests that refer to others.
+const DEEPEST: usize = 16;
+
 /// What the blocks above have defined.
 struct File<'f> {
     /// The entries of the requests that have a name.
     named: HashMap<String, usize>,
-    /// The names of all requests.
-    names: HashSet<String>,
+    /// All requests with a name, those of imported files as well.
+    requests: HashMap<String, &'f Block>,
+    /// The names of the requests that wait for those to which they refer.
+    open: Vec<String>,
     /// Definitions that hold for each request that uses them.
     lazy: Lazy,
     /// Definitions for the next request.
@@ -41,46 +47,25 @@ struct File<'f> {
 }
 
 /// Adds the entries of all blocks.
-pub(super) fn add_all(reader: &mut Reader, blocks: &[Block], files: &Files<'_>) {
-    let (again, changed) = (Vec::new(), HashSet::new());
-    let all = blocks.iter().flat_map(|block| names(block.name())).collect();
-    let mut file =
-        File { named: HashMap::new(), names: all, lazy: Lazy::default(), again, carried: Vec::new(), changed, files };
+pub(super) fn add_all(reader: &mut Reader, requests: &Requests, files: &Files<'_>) {
+    let Requests { blocks, imported } = requests;
+    let mut file = File {
+        named: HashMap::new(),
+        requests: import::by_name(blocks.iter().chain(imported), names),
+        open: Vec::new(),
+        lazy: Lazy::default(),
+        again: Vec::new(),
+        carried: Vec::new(),
+        changed: HashSet::new(),
+        files,
+    };
     for definition in blocks.iter().flat_map(|block| &block.definitions) {
         // A variable that has one value has it in the whole file.
         if !file.is_lazy(definition) && reader.variables.value(&definition.name).is_none() {
             reader.variables.know(&definition.name, &definition.value, false);
         }
     }
-    for block in blocks {
-        if block.line.is_empty() {
-            block.definitions.iter().for_each(|definition| file.define(definition, reader));
-            reader.draft.left_out.extend(block.left_out.iter().cloned());
-            let others = !block.scripts.is_empty() || !block.conditions.is_empty();
-            if others {
-                reader.leave_out("scripts", "without a request");
-            }
-            continue;
-        }
-        if block.directive("disabled").is_some() {
-            reader.leave_out("requests", "disabled in the file");
-            continue;
-        }
-        file.refer(block, reader);
-        for turn in repeat::turns(block, files) {
-            // What is read for each request is read before the request's own definitions.
-            let place = file.lazy.place();
-            file.again.extend(file.lazy.needed(0, turn.texts(), files));
-            turn.definitions.iter().for_each(|definition| file.define(definition, reader));
-            file.again.extend(file.lazy.needed(place, turn.texts(), files));
-            if add(&turn, &mut file, reader) {
-                let at = reader.draft.entries.len() - 1;
-                names(block.name()).into_iter().for_each(|name| {
-                    file.named.insert(name, at);
-                });
-            }
-        }
-    }
+    blocks.iter().for_each(|block| file.block(block, reader));
 }
 
 /// Returns the names of a request: the one of the file, and the one by which httpyac knows it.
@@ -89,13 +74,52 @@ fn names(name: &str) -> Vec<String> {
 }
 
 impl File<'_> {
+    /// Adds the entries of a block, and before them those to which it refers.
+    fn block(&mut self, block: &Block, reader: &mut Reader) {
+        if block.line.is_empty() {
+            block.definitions.iter().for_each(|definition| self.define(definition, reader));
+            reader.draft.left_out.extend(block.left_out.iter().cloned());
+            if !block.scripts.is_empty() || !block.conditions.is_empty() {
+                reader.leave_out("scripts", "without a request");
+            }
+            return;
+        }
+        if block.directive("disabled").is_some() {
+            reader.leave_out("requests", "disabled in the file");
+            return;
+        }
+        self.open.push(block.name().to_owned());
+        for (_, name) in block.directives.iter().filter(|(name, _)| matches!(name.as_str(), "ref" | "force-ref")) {
+            let other = self.requests.get(name).copied().filter(|_| !self.named.contains_key(name));
+            match other.filter(|other| self.open.len() < DEEPEST && !self.open.iter().any(|of| of == other.name())) {
+                Some(other) if self.files.take(other.size()) => self.block(other, reader),
+                Some(_) => reader.leave_out("repeated requests", "more than 64 MiB together"),
+                None => self.refer(block, name, reader),
+            }
+        }
+        self.open.pop();
+        for turn in repeat::turns(block, self.files) {
+            // What is read for each request is read before the request's own definitions.
+            let place = self.lazy.place();
+            self.again.extend(self.lazy.needed(0, turn.texts(), self.files));
+            turn.definitions.iter().for_each(|definition| self.define(definition, reader));
+            self.again.extend(self.lazy.needed(place, turn.texts(), self.files));
+            if add(&turn, self, reader) {
+                let at = reader.draft.entries.len() - 1;
+                names(block.name()).into_iter().for_each(|name| {
+                    self.named.insert(name, at);
+                });
+            }
+        }
+    }
+
     /// Whether a definition is read again for each request.
     fn is_lazy(&self, definition: &Definition) -> bool {
         let of_response = |expression: &str| {
             let name = reference::split(expression).map(|(name, _)| name);
             name.is_some_and(|name| {
                 let request = name.strip_suffix("Response").unwrap_or(&name);
-                self.names.contains(&name) || self.names.contains(request) || name == "response"
+                self.requests.contains_key(&name) || self.requests.contains_key(request) || name == "response"
             })
         };
         let mut expressions = text::expressions(&definition.value);
@@ -119,9 +143,11 @@ impl File<'_> {
         }
     }
 
-    /// Sends a request again to which this one refers, as `# @forceRef` says.
-    fn refer(&mut self, block: &Block, reader: &mut Reader) {
-        let Some(name) = block.directive("force-ref") else { return };
+    /// Sends a request again to which a block refers, where it says `# @forceRef`.
+    fn refer(&mut self, block: &Block, name: &str, reader: &mut Reader) {
+        if block.directive("force-ref") != Some(name) {
+            return;
+        }
         match self.named.get(name).and_then(|at| reader.draft.entries.get(*at)).cloned() {
             Some(again) if !self.files.take(write_entry(&again.entry).len()) => {
                 reader.leave_out("repeated requests", "more than 64 MiB together");
@@ -133,7 +159,7 @@ impl File<'_> {
                     self.named.insert(name, at);
                 });
             }
-            None => reader.draft.left_out.push(LeftOut::new("@force-ref", name, "no request above has this name")),
+            None => reader.draft.left_out.push(LeftOut::new("@force-ref", name, "no request before it has this name")),
         }
     }
 }

@@ -7,6 +7,10 @@ fn read(name: &str) -> Result<Vec<u8>, String> {
     match name {
         "./part.txt" => Ok(b"{{who}} of a file".to_vec()),
         "./part.bin" => Ok(b"\x89{{who}}\xff\0".to_vec()),
+        "./lib/a.http" => {
+            Ok(b"# @import ./b.http\n@a = 1\n###\n# @name auth\n# @ref auth\nPOST http://a.example/{{b}}\n".to_vec())
+        }
+        "./lib/./b.http" => Ok(b"@b = 2\n### other\nGET http://a.example/\n".to_vec()),
         "./handler.js" => Ok(b"client.global.set('of', response.body.of);".to_vec()),
         _ => Err("cannot read it".to_owned()),
     }
@@ -223,10 +227,10 @@ fn comments_say_how_a_request_is_sent() {
     }
     for (comment, said) in [
         ("# @timeout 3", "@timeout 3 (seconds in JetBrains, milliseconds in httpyac: set the option max-time)"),
-        ("# @ref out", "@ref out (no request above has this name)"),
+        ("# @ref out", "@ref out (no request before it has this name)"),
         ("# @loop while true", "@loop while true (the request is sent once)"),
         ("# @loop for 101", "@loop for 101 (the request is sent once)"),
-        ("# @import ./a.http", "requests of another file ./a.http (import that file by itself)"),
+        ("# @import ./a.http", "requests of another file ./a.http (cannot read it)"),
         ("import a.http", "requests of another file import a.http (import that file by itself)"),
         ("run #a", "requests of another file run #a (import that file by itself)"),
         ("# @no-auto-encoding", "@no-auto-encoding (no counterpart)"),
@@ -238,6 +242,22 @@ fn comments_say_how_a_request_is_sent() {
     let count = |comment: &str| get(comment).matches("GET http://").count();
     assert_eq!(["# @ref in", "# @forceRef in", "# @loop for 3", "# @loop for x of [1, 'a']"].map(count), [2, 3, 4, 3]);
     assert!(!get("# @no-redirect").ends_with("location: true\n"));
+}
+
+#[test]
+fn files_are_imported_with_variables_and_the_requests_that_others_name() {
+    let file = imported(
+        "# @import ./lib/a.http\n@c = {{a}}{{b}}\n###\nGET http://a.example/{{c}}\n###\n# @ref auth\nGET http://a.example/{{auth.id}}\n\
+         ###\n# @ref later\nGET http://a.example/{{later.id}}\n###\n# @name later\nGET http://a.example/last\n",
+    );
+    let lines: Vec<&str> = file.lines().filter(|line| line.contains("http://")).collect();
+    let first = "GET http://a.example/{{c}}";
+    let auth = ["POST http://a.example/{{b}}", "GET http://a.example/{{auth_id}}"];
+    let later = ["GET http://a.example/last", "GET http://a.example/{{later_id}}", "GET http://a.example/last"];
+    assert_eq!(lines, [&[first][..], &auth, &later].concat(), "{file}");
+    assert!(file.contains("# left out: @ref auth (no request before it has this name)\n"), "{file}");
+    let options: Vec<&str> = file.lines().filter(|line| line.starts_with("variable")).collect();
+    assert_eq!(options, ["variable: a=\"1\"", "variable: b=\"2\"", "variable: c=\"{{a}}{{b}}\""], "{file}");
 }
 
 #[test]
