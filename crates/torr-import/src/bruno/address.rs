@@ -4,7 +4,7 @@ use super::item::{Item, Row};
 use super::reader::Reader;
 use super::scope::{Part, parts};
 use crate::draft::LeftOut;
-use crate::parts::{filled, push};
+use crate::parts::push;
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use regex::Regex;
 use std::sync::LazyLock;
@@ -35,7 +35,7 @@ static PARAMETER: LazyLock<Regex> =
 /// Returns the URL's template; `None` for a URL that is none.
 pub(super) fn template(reader: &mut Reader, item: &Item, url: &str, left_out: &mut Vec<LeftOut>) -> Option<Template> {
     let mut text = url.trim().to_owned();
-    if !has_scheme(&reader.known(&text)) {
+    if !has_scheme(&reader.scope.known(&text)) {
         text.insert_str(0, "http://");
     }
     if !item.path.is_empty() {
@@ -47,7 +47,9 @@ pub(super) fn template(reader: &mut Reader, item: &Item, url: &str, left_out: &m
     if item.settings.encodes_url {
         let made = encoded(reader, &text, !item.path.is_empty(), left_out);
         let begins_with_name = matches!(made.0.first(), Some(Piece::Placeholder(_)));
-        return is_url(&filled(&made), begins_with_name).then_some(made);
+        // A number may be a host and a port.
+        let text = |piece: &Piece| if let Piece::Text(text) = piece { text.clone() } else { "1".to_owned() };
+        return is_url(&made.0.iter().map(text).collect::<String>(), begins_with_name).then_some(made);
     }
     // No client sends a fragment.
     let (text, _) = split_at(&text, &['#']);
@@ -57,20 +59,20 @@ pub(super) fn template(reader: &mut Reader, item: &Item, url: &str, left_out: &m
 /// Whether a URL is one with the values of variables that are known, and some value of each other. Bruno sends nothing to one
 /// that is none.
 fn is_valid(reader: &Reader, text: &str) -> bool {
-    let known = reader.known(text);
+    let known = reader.scope.known(text);
     let begins_with_name = matches!(parts(&known).first(), Some(Part::Name(name)) if name.trim() == *name);
     let part = |part: Part<'_>| match part {
         Part::Text(text) => text.to_owned(),
-        Part::Name(name) if name.trim() == name => "x".to_owned(),
+        Part::Name(name) if name.trim() == name => "1".to_owned(),
         Part::Name(name) => format!("{{{{{name}}}}}"),
     };
     is_url(&parts(&known).into_iter().map(part).collect::<String>(), begins_with_name)
 }
 
-/// Whether text is a URL; `begins_with_name` tells whether an `x` at its beginning stands for the value of a variable.
+/// Whether text is a URL; `begins_with_name` tells whether a `1` at its beginning stands for the value of a variable.
 fn is_url(text: &str, begins_with_name: bool) -> bool {
     let whole = match begins_with_name {
-        true if text.starts_with("x://") => format!("http{}", &text[1..]),
+        true if text.starts_with("1://") => format!("http{}", &text[1..]),
         true => format!("http://{text}"),
         false => text.to_owned(),
     };
@@ -121,7 +123,7 @@ fn with_path(reader: &Reader, text: &str, rows: &[Row], left_out: &mut Vec<LeftO
     };
     let value = |name: &str| {
         let row = rows.iter().find(|row| row.name == name)?;
-        Some(row.value.as_str()).filter(|value| row.is_on && !reader.known(value).trim().is_empty())
+        Some(row.value.as_str()).filter(|value| row.is_on && !reader.scope.known(value).trim().is_empty())
     };
     let mut made = format!("{}{authority}", &before[..start]);
     for segment in path.split('/').filter(|segment| !segment.is_empty()) {
@@ -180,7 +182,9 @@ fn encoded(reader: &mut Reader, text: &str, is_parsed: bool, left_out: &mut Vec<
                         },
                     );
                 }
-                if is_first && reader.scope.literal(name).is_none_or(|value| value.contains("://")) {
+                // An unknown variable has a scheme and a host, unless the scheme ends behind it.
+                let is_whole = reader.scope.literal(name).is_none_or(|value| value.contains("://"));
+                if is_first && is_whole && !text.starts_with(&format!("{whole}://")) {
                     place = Place::Path;
                 }
                 continue;

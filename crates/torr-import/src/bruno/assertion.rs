@@ -167,7 +167,7 @@ fn operand(reader: &mut Reader, given: &str, made: &mut DraftEntry) -> Option<Va
         _ => {}
     }
     // A variable whose value is known may be a number.
-    let known = reader.known(given);
+    let known = reader.scope.known(given);
     let known = known.trim();
     if let Ok(value) = known.parse::<i64>()
         && value <= 9_007_199_254_740_991

@@ -62,12 +62,12 @@ fn add_text(reader: &mut Reader, kind: &str, text: &str, request: &mut Request, 
         if parts(&text).iter().any(|part| matches!(part, Part::Name(_))) {
             left_out.push(LeftOut::new("variables", "in content", "Bruno sends them as they are in text of a form"));
         }
-        Template(vec![Piece::Text(text.clone())])
+        Template::from(text.as_str())
     } else {
         reader.template(&text, left_out)
     };
     let is_form = sent == FORM;
-    let known = reader.known(&text);
+    let known = reader.scope.known(&text);
     let template = match sent.contains(JSON) {
         // The values of variables decide whether it is JSON.
         true if !is_sent_as_json(&known) => as_string(reader.template(&known, &mut Vec::new())),
@@ -170,12 +170,12 @@ fn form(reader: &mut Reader, rows: &[Row], request: &mut Request, left_out: &mut
     // A form of a hurl file has other escapes than Bruno's for some characters.
     let mut is_same = !rows.is_empty();
     for row in rows {
-        is_same &=
-            !row.name.is_empty() && [row.name.as_str(), &reader.known(&row.value)].iter().all(|text| agrees(text));
+        is_same &= !row.name.is_empty()
+            && [row.name.as_str(), &reader.scope.known(&row.value)].iter().all(|text| agrees(text));
         // Names have no variables.
-        let name = Template(vec![Piece::Text(row.name.clone())]);
+        let name = Template::from(row.name.as_str());
         // A value that is known has its own escapes.
-        let known = reader.known(&row.value);
+        let known = reader.scope.known(&row.value);
         let value = reader.template(if agrees(&known) { &row.value } else { &known }, left_out);
         let value = reader.secrets.in_parameter(&row.name, value);
         pairs.push(KeyValue { name, value, at: NOWHERE });
@@ -217,7 +217,7 @@ fn serialized(piece: Piece) -> Piece {
 
 fn part(reader: &mut Reader, row: &Row, request: &mut Request, left_out: &mut Vec<LeftOut>) {
     // Names have no variables.
-    let name = || Template(vec![Piece::Text(row.name.clone())]);
+    let name = || Template::from(row.name.as_str());
     if row.files.is_empty() {
         if !row.content_type.is_empty() {
             let what = format!("media type {} of the part", row.content_type);
@@ -267,7 +267,7 @@ fn file(reader: &mut Reader, rows: &[Row], request: &mut Request, left_out: &mut
 
 fn graphql(reader: &mut Reader, query: &str, variables: &str, request: &mut Request, left_out: &mut Vec<LeftOut>) {
     let variables = if variables.trim().is_empty() { "{}".to_owned() } else { without_comments(variables) };
-    let filled = with_placeholders_filled(&reader.known(&variables));
+    let filled = with_placeholders_filled(&reader.scope.known(&variables));
     if Node::read(&filled, "object", false).is_err() {
         left_out.push(LeftOut::new("variables of the query", "", "invalid JSON: Bruno sends nothing"));
         return;

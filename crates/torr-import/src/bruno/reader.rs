@@ -35,15 +35,4 @@ impl Reader {
     pub(super) fn leave_out(&mut self, kind: &str, which: &str, reason: &str) {
         self.draft.left_out.push(LeftOut::new(kind, which, reason));
     }
-
-    /// Returns text in which names stand as their values, where they are known before the run and no secrets; the names of
-    /// others stand for themselves.
-    pub(super) fn known(&self, text: &str) -> String {
-        use super::scope::{Part, parts};
-        let part = |part: Part<'_>| match part {
-            Part::Text(text) => text.to_owned(),
-            Part::Name(name) => self.scope.literal(name).unwrap_or_else(|| format!("{{{{{name}}}}}")),
-        };
-        parts(text).into_iter().map(part).collect()
-    }
 }

@@ -192,6 +192,31 @@ impl Scope {
         Some(text)
     }
 
+    /// Returns text in which names stand as their values, where they are known before the run and no secrets, or where their
+    /// values stand in the request. All others stand for themselves.
+    pub(super) fn known(&self, text: &str) -> String {
+        self.known_at(text, 0)
+    }
+
+    fn known_at(&self, text: &str, depth: usize) -> String {
+        let mut made = String::new();
+        for part in parts(text) {
+            match part {
+                Part::Text(part) => made.push_str(part),
+                Part::Name(name) => match (self.literal(name), self.meaning(name)) {
+                    (Some(value), _) => made.push_str(&value),
+                    (None, Meaning::Known(known))
+                        if self.varying.contains(name) && !known.is_secret && depth <= DEEPEST =>
+                    {
+                        made.push_str(&self.known_at(&known.value, depth + 1));
+                    }
+                    _ => made.push_str(&format!("{{{{{name}}}}}")),
+                },
+            }
+        }
+        made
+    }
+
     /// Returns a template of text with variables.
     pub(super) fn template(
         &self,

@@ -109,6 +109,8 @@ fn urls_are_encoded_as_bruno_encodes_them() {
         ("{{host}}/a b?x=1%20 2&=z&y#f", encoded, "{{host}}/a%20b?x=1%2520%202&y%23f"),
         ("{{host}}/{{s}}?q={{s}}", encoded, "{{host}}/a%20b%26c?q=a%20b&c"),
         ("h/a", "", "http://h/a"),
+        ("http://{{a}}:{{p}}/", "", "http://{{a}}:{{p}}/"),
+        ("{{a}}://{{b}}:{{p}}/", encoded, "{{a}}://{{b}}:{{p}}/"),
         ("{{host}}/:a//:b/", "params:path {\n  a: {{n}}\n}\n", "{{host}}/{{n}}/:b/"),
         ("http://u:p@h/Set(':k')?q#f", "params:path {\n  k: 7\n}\n", "http://h/Set('7')?q"),
     ] {
