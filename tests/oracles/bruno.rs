@@ -101,9 +101,27 @@ const REQUESTS: &[(&str, &str, &str, &str, &str, &str)] = &[
         "body:graphql {\n  query q($x: Int) {\n    a(b: \"{{number}}\")\n  }\n}\n\nbody:graphql:vars {\n  {\"x\": {{number}}, \
          \"y\": \"{{text}}\"}\n}\n",
     ),
+    (
+        "parts with media types",
+        "post",
+        "{{host}}/parts",
+        "multipartForm",
+        "none",
+        "body:multipart-form {\n  a: b c\n  j: {\"n\": {{number}}} @contentType(application/json)\n}\n",
+    ),
+    ("empty query", "get", "{{host}}/q?", "none", "none", ""),
     ("nothing", "post", "{{host}}/nothing", "none", "none", ""),
     ("basic", "get", "{{host}}/auth", "none", "basic", "auth:basic {\n  username: mia\n  password: pw\n}\n"),
     ("inherited", "get", "{{host}}/auth", "none", "inherit", ""),
+    (
+        "oauth",
+        "get",
+        "{{host}}/auth",
+        "none",
+        "oauth2",
+        "auth:oauth2 {\n  grant_type: client_credentials\n  access_token_url: {{host}}/token\n  client_id: my id\n  client_secret: s\n  \
+         scope: a b\n  token_header_prefix: Bearer\n}\n",
+    ),
     (
         "key",
         "get",
@@ -127,7 +145,7 @@ const REQUESTS: &[(&str, &str, &str, &str, &str, &str)] = &[
         "none",
         "none",
         "vars:post-response {\n  token: res.body.token\n}\n\nassert {\n  res.status: eq 200\n  res.body.id: gt {{number}}\n}\n\n\
-         script:post-response {\n  bru.setVar(\"id\", res.getBody().id);\n}\n\ntests {\n  test(\"ok\", function() {\n    \
+         script:post-response {\n  const data = res.getBody();\n  const id = data.id;\n  bru.setVar(\"id\", id);\n}\n\ntests {\n  test(\"ok\", function() {\n    \
          expect(res.getStatus()).to.equal(200);\n  });\n}\n",
     ),
     ("captured", "post", "{{host}}/use/{{token}}?i={{id}}", "json", "none", "body:json {\n  {\"id\": {{id}}}\n}\n"),
@@ -187,7 +205,7 @@ const YAML: &[(&str, &str)] = &[
 
 /// Responds with an object that the collections capture.
 fn respond(_: &Arrived) -> Option<Vec<u8>> {
-    let body = "{\"token\":\"t0k\",\"id\":7}";
+    let body = "{\"token\":\"t0k\",\"access_token\":\"a\",\"id\":7}";
     let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length";
     Some(format!("{head}: {}\r\n\r\n{body}", body.len()).into_bytes())
 }
@@ -257,8 +275,9 @@ fn what_is_imported_sends_what_bruno_sends() {
         let text = request(0, "deep", "get", "{{host}}/{{over}}/deep", "none", "inherit", "");
         write(folder, &format!("{name}/deep/r.bru"), &text);
     }
-    let (sent, expected) = sent(folder, &echo, &[("password", "pw")]);
-    check(&sent, &expected, REQUESTS.len() + 4);
+    let (sent, expected) = sent(folder, &echo, &[("password", "pw"), ("client_secret", "s")]);
+    // Two requests in each of two folders, and one for a token.
+    check(&sent, &expected, REQUESTS.len() + 5);
 }
 
 #[test]

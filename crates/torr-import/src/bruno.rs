@@ -69,7 +69,7 @@ pub fn import(files: &BTreeMap<String, String>, options: &Options) -> Result<Dra
     });
     let variables = Variables::of(names);
     let secrets = variables.secrets();
-    let mut reader = Reader { variables, secrets, scope, draft, pending: Vec::new() };
+    let mut reader = Reader { variables, secrets, scope, draft, pending: Vec::new(), tokens: Vec::new() };
     for (levels, item) in &items {
         request::add(&mut reader, levels, item);
     }

@@ -45,15 +45,31 @@ pub(super) fn template(reader: &mut Reader, item: &Item, url: &str, left_out: &m
         return None;
     }
     if item.settings.encodes_url {
-        let made = encoded(reader, &text, !item.path.is_empty(), left_out);
+        let mut made = encoded(reader, &text, !item.path.is_empty(), left_out);
         let begins_with_name = matches!(made.0.first(), Some(Piece::Placeholder(_)));
+        without_empty_query(&mut made);
         // A number may be a host and a port.
         let text = |piece: &Piece| if let Piece::Text(text) = piece { text.clone() } else { "1".to_owned() };
         return is_url(&made.0.iter().map(text).collect::<String>(), begins_with_name).then_some(made);
     }
     // No client sends a fragment.
     let (text, _) = split_at(&text, &['#']);
-    Some(reader.template(text, left_out))
+    let mut made = reader.template(text, left_out);
+    without_empty_query(&mut made);
+    Some(made)
+}
+
+/// Removes a question mark with nothing behind it, which Bruno does not send.
+fn without_empty_query(url: &mut Template) {
+    let is_mark = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains('?'));
+    let count = url.0.iter().filter(|piece| is_mark(piece)).count();
+    if let Some(Piece::Text(last)) = url.0.last_mut()
+        && count == 1
+        && last.find('?').is_some_and(|at| at + 1 == last.len())
+    {
+        last.pop();
+    }
+    url.0.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
 }
 
 /// Whether a URL is one with the values of variables that are known, and some value of each other. Bruno sends nothing to one

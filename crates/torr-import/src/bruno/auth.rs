@@ -1,11 +1,12 @@
 //! Authorization, which requests inherit from folders and the collection.
 
-use super::item::{Auth, Level};
+use super::address;
+use super::item::{Auth, Item, Level};
 use super::reader::Reader;
-use crate::draft::LeftOut;
-use crate::parts::{NOWHERE, drop_field, option};
+use crate::draft::{DraftEntry, LeftOut};
+use crate::parts::{NOWHERE, capture, drop_field, entry, option, pair, response};
 use crate::reason::AUTHENTICATION;
-use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Request, Template};
+use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Query, Request, Template};
 
 /// Returns the authorization of a request: its own, or that of the innermost folder that has one, or that of the collection.
 pub(super) fn of<'l>(levels: &[&'l Level], own: &'l Auth) -> &'l Auth {
@@ -116,11 +117,17 @@ fn awsv4(reader: &mut Reader, auth: &Auth, request: &mut Request, left_out: &mut
     }
 }
 
-/// Adds a token that Bruno gets from a server before the request: here a variable has it.
+/// Adds a token that Bruno gets from a server before the first request that needs it.
 fn oauth2(reader: &mut Reader, auth: &Auth, request: &mut Request, left_out: &mut Vec<LeftOut>) {
-    let token = reader.secrets.whole("access_token", "authorization", "");
-    let reason = "the token is not fetched: give it as the variable access_token";
-    left_out.push(LeftOut::new("authorization oauth2", auth.get("grant_type"), reason));
+    let is_fetched = matches!(auth.get("grant_type"), "client_credentials" | "password")
+        && auth.get("auto_fetch_token") != "false"
+        && !auth.get("access_token_url").is_empty();
+    let fetched = if is_fetched { token_variable(reader, auth, left_out) } else { None };
+    let token = fetched.unwrap_or_else(|| {
+        let reason = "the token is not fetched: give it as the variable access_token";
+        left_out.push(LeftOut::new("authorization oauth2", auth.get("grant_type"), reason));
+        reader.secrets.whole("access_token", "authorization", "")
+    });
     if auth.get("token_placement") == "url" {
         let name = Some(auth.get("token_query_key")).filter(|name| !name.is_empty()).unwrap_or("access_token");
         request.query.push(KeyValue { name: name.into(), value: token, at: NOWHERE });
@@ -129,6 +136,64 @@ fn oauth2(reader: &mut Reader, auth: &Auth, request: &mut Request, left_out: &mu
         let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix} ") };
         set(request, "Authorization".into(), behind(&prefix, token));
     }
+}
+
+/// Returns the variable of a token, which an entry before captures: one for each server and name of the credentials.
+fn token_variable(reader: &mut Reader, auth: &Auth, left_out: &mut Vec<LeftOut>) -> Option<Template> {
+    let or = |name: &str, otherwise: &'static str| match auth.get(name) {
+        "" => otherwise.to_owned(),
+        value => value.to_owned(),
+    };
+    let source = if auth.get("token_source") == "id_token" { "id_token" } else { "access_token" };
+    let name = format!("oauth2.{}.{source}", or("credentials_id", "credentials"));
+    let address = reader.scope.known(auth.get("access_token_url"));
+    let key = format!("{name} of {address}");
+    let shown = |variable: String| Some(Template(vec![Piece::Placeholder(crate::parts::variable(&variable))]));
+    if let Some((_, variable)) = reader.tokens.iter().find(|(known, _)| *known == key) {
+        return shown(variable.clone());
+    }
+    let of_token = Item { url: auth.get("access_token_url").to_owned(), ..Item::default() };
+    let url = address::template(reader, &of_token, &of_token.url, left_out)?;
+    let mut request = Request::new("POST", reader.secrets.url(url), NOWHERE);
+    request.headers.push(pair("Accept", "application/json".into()));
+    let is_basic = or("credentials_placement", "body") == "basic_auth_header";
+    let client = reader.template(auth.get("client_id"), left_out);
+    let secret = reader.credential("client_secret", auth.get("client_secret"), left_out);
+    let mut add = |name: &str, value: Template| {
+        if !value.0.is_empty() {
+            request.form.push(pair(name, value));
+        }
+    };
+    add("grant_type", auth.get("grant_type").into());
+    if auth.get("grant_type") == "password" {
+        add("username", reader.template(auth.get("username"), left_out));
+        add("password", reader.credential("password", auth.get("password"), left_out));
+    }
+    add("scope", reader.template(auth.get("scope"), left_out));
+    if is_basic {
+        request.basic_auth = Some(KeyValue { name: client, value: secret, at: NOWHERE });
+    } else {
+        add("client_id", client);
+        add("client_secret", secret);
+    }
+    request.options.push(option(OptionName::Location, OptionValue::Boolean(true)));
+    let additional = auth.values.iter().filter(|(name, _)| name == "additional");
+    let additional =
+        additional.map(|(_, name)| LeftOut::new("parameter of the token request", name.as_str(), "no counterpart"));
+    let mut made = DraftEntry::new(entry("OAuth 2 token", request), additional.collect::<Vec<_>>());
+    let variable = reader.variables.assign(&name);
+    let variable = match reader.tokens.iter().any(|(_, known)| *known == variable) {
+        true => reader.variables.assign(&key),
+        false => variable,
+    };
+    reader.scope.assign(&name, false);
+    let path = format!("$.{source}");
+    response(&mut made.entry).captures.push(capture(&variable, Query::JsonPath(path.as_str().into())));
+    let at = reader.draft.entries.len() + 1;
+    reader.draft.notes.push(format!("captured: '{variable}' from the response of request {at}, which gets the token"));
+    reader.draft.entries.push(made);
+    reader.tokens.push((key, variable.clone()));
+    shown(variable)
 }
 
 /// Sets a field, instead of one of the same name.

@@ -1,6 +1,6 @@
 //! Files of the Bru language: requests, `collection.bru`, `folder.bru` and environments.
 
-use super::item::{Content, Environment, Item, Level, Row, Settings, typed};
+use super::item::{Auth, Content, Environment, Item, Level, Row, Settings, typed};
 use super::language::{Block, Inside, Pair, read};
 
 /// The space before lines of a value between `'''` in requests and in environments.
@@ -40,7 +40,7 @@ pub(super) fn item(text: &str) -> Result<Item, String> {
                 item.method = if name == "http" { given } else { name }.to_uppercase();
                 item.url = value(block, "url").to_owned();
                 body = Some(value(block, "body")).filter(|body| !body.is_empty()).unwrap_or(body);
-                item.level.auth.mode = value(block, "auth").to_owned();
+                item.level.auth = auth(value(block, "auth"), &blocks);
             }
             "grpc" | "ws" => item.kind = block.name.clone(),
             _ => {}
@@ -61,7 +61,7 @@ pub(super) fn folder(text: &str) -> Result<(Level, Option<i64>), String> {
     for block in &blocks {
         match block.name.as_str() {
             "meta" => sequence = value(block, "seq").trim().parse().ok().filter(|sequence| *sequence > 0),
-            "auth" => level.auth.mode = value(block, "mode").to_owned(),
+            "auth" => level.auth = auth(value(block, "mode"), &blocks),
             _ => {}
         }
     }
@@ -101,14 +101,22 @@ fn level(blocks: &[Block]) -> Level {
             "script:pre-request" => level.before = block.text().to_owned(),
             "script:post-response" => level.after = block.text().to_owned(),
             "tests" => level.tests = block.text().to_owned(),
-            name if name.starts_with("auth:") => {
-                let values = block.pairs().iter().map(|pair| (pair.name.clone(), pair.value.clone()));
-                level.auth.values.extend(values);
-            }
             _ => {}
         }
     }
     level
+}
+
+/// Returns the authentication of a mode, with the values of its own block.
+fn auth(mode: &str, blocks: &[Block]) -> Auth {
+    let name = format!("auth:{mode}");
+    let of_block = blocks.iter().filter(|block| block.name == name).flat_map(Block::pairs);
+    let additional = "auth:oauth2:additional_params:access_token_req";
+    let more = blocks.iter().filter(|block| mode == "oauth2" && block.name.starts_with(additional));
+    let more = more.flat_map(Block::pairs).filter(|pair| pair.is_on);
+    let values = of_block.map(|pair| (pair.name.clone(), pair.value.clone()));
+    let values = values.chain(more.map(|pair| ("additional".to_owned(), pair.name.clone()))).collect();
+    Auth { mode: mode.to_owned(), values }
 }
 
 fn content(body: &str, blocks: &[Block]) -> Content {

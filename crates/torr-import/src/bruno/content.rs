@@ -26,9 +26,13 @@ pub(super) fn add(reader: &mut Reader, content: &Content, request: &mut Request,
         Content::Form(rows) => form(reader, rows, request, left_out),
         Content::Parts(rows) => {
             drop_field(request, "content-type");
-            for row in on(rows, "part of a form", left_out) {
-                part(reader, row, request, left_out);
+            let rows = on(rows, "part of a form", left_out);
+            let is_plain = |row: &&Row| row.files.is_empty() && !row.name.contains(['"', '\r', '\n']);
+            if rows.iter().any(|row| row.files.is_empty() && !row.content_type.is_empty()) && rows.iter().all(is_plain)
+            {
+                return written_out(reader, &rows, request, left_out);
             }
+            rows.into_iter().for_each(|row| part(reader, row, request, left_out));
         }
         Content::GraphQl { query, variables } => graphql(reader, query, variables, request, left_out),
         Content::File(rows) => file(reader, rows, request, left_out),
@@ -239,6 +243,31 @@ fn part(reader: &mut Reader, row: &Row, request: &mut Request, left_out: &mut Ve
         let file = file_name(reader, file, left_out);
         request.multipart.push(MultipartPart::File { name: name(), file, content_type, at: NOWHERE });
     }
+}
+
+/// Adds a form whose parts have media types: a hurl file can give them to files only, so that the content is text.
+fn written_out(reader: &mut Reader, rows: &[&Row], request: &mut Request, left_out: &mut Vec<LeftOut>) {
+    let values: String = rows.iter().map(|row| reader.scope.known(&row.value)).collect();
+    let mut boundary = "torr-part".to_owned();
+    while values.contains(&boundary) {
+        boundary.push('-');
+    }
+    let mut text = Template::default();
+    for row in rows {
+        let mut head = format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"\r\n", row.name);
+        if !row.content_type.is_empty() {
+            head.push_str(&format!("Content-Type: {}\r\n", row.content_type));
+        }
+        push(&mut text.0, Piece::Text(format!("{head}\r\n")));
+        let value = reader.template(&row.value, left_out);
+        let value = reader.secrets.in_parameter(&row.name, value);
+        value.0.into_iter().for_each(|piece| push(&mut text.0, piece));
+        push(&mut text.0, Piece::Text("\r\n".to_owned()));
+    }
+    push(&mut text.0, Piece::Text(format!("--{boundary}--\r\n")));
+    let kind = format!("multipart/form-data; boundary={boundary}");
+    request.headers.push(pair("Content-Type", kind.as_str().into()));
+    request.body = Some(Body::Text { text, hint: TextHint::Plain });
 }
 
 fn file_name(reader: &mut Reader, name: &str, left_out: &mut Vec<LeftOut>) -> Template {

@@ -14,6 +14,8 @@ pub(super) struct Reader {
     pub(super) draft: Draft,
     /// Definitions for the next request, of the scripts behind the response before.
     pub(super) pending: Vec<EntryOption>,
+    /// Tokens that entries capture: credentials and variables.
+    pub(super) tokens: Vec<(String, String)>,
 }
 
 impl Reader {

@@ -270,6 +270,8 @@ impl Reading<'_> {
                 }
             }
         }
+        // The tokens that Bruno gets.
+        let name = if name.starts_with("$oauth2.") { &name[1..] } else { name };
         // A question to the person who runs the collection.
         let name = name.strip_prefix('?').map_or(name, str::trim);
         if let Meaning::Known(known) = self.scope.meaning(name) {

@@ -32,9 +32,12 @@ static NAMES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
 static TEST: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r#"^test\(\s*(?:"[^"]*"|'[^']*'|`[^`]*`)\s*,\s*(?:async\s+)?(?:function\s*\(\s*\)|\(\s*\)\s*=>)\s*(.*)$"#)
 });
-/// The parsed content under a name.
-static BINDING: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^(?:var|let|const)\s+([A-Za-z_$][\w$]*)\s*=\s*res\.(?:body|getBody\(\));?$"));
+/// A value under a name.
+static BINDING: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:var|let|const)\s+([A-Za-z_$][\w$]*)\s*=\s*(.+?);?$"));
+/// A name where a value begins.
+static NAME: LazyLock<Regex> = LazyLock::new(|| pattern(r"(^|[(\s])([A-Za-z_$][\w$]*)"));
+/// A pause, in milliseconds.
+static SLEEP: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:await\s+)?bru\.sleep\(\s*(\d{1,7})\s*\);?$"));
 static SET: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r#"^bru\.set(Env|Global|Collection|)(?:Env)?Var\(\s*["'`]([^"'`]+)["'`]\s*,\s*(.+?)\s*\);?$"#)
 });
@@ -48,8 +51,8 @@ static WHOLE: LazyLock<Regex> = LazyLock::new(|| {
 /// What was understood of a script so far.
 #[derive(Default)]
 struct Script {
-    /// Names of the parsed content.
-    bindings: Vec<String>,
+    /// Names of values of the response, and the values.
+    bindings: Vec<(String, String)>,
     /// Tests that are open.
     tests: usize,
     /// Braces that are open within what was not understood.
@@ -124,7 +127,7 @@ impl Script {
     }
 
     fn keep(&mut self, line: &str, statement: &str) {
-        self.bindings.retain(|name| !statement.contains(&format!("{name} =")));
+        self.bindings.retain(|(name, _)| !statement.contains(&format!("{name} =")));
         self.kept.push(line.to_owned());
     }
 
@@ -145,21 +148,39 @@ impl Script {
             } else {
                 !is_before && self.capture(reader, name, value, is_of_environment, made)
             }
+        } else if let Some(found) = SLEEP.captures(statement).filter(|_| is_before) {
+            let pause = OptionValue::Milliseconds(found[1].parse().unwrap_or(0));
+            made.entry.request.options.push(option(OptionName::Delay, pause));
+            true
         } else if is_before {
             false
         } else if let Some(found) = BINDING.captures(statement) {
-            self.bindings.push(found[1].to_owned());
-            true
+            let value = self.resolved(&found[2]);
+            let is_known = expression(&value).is_some();
+            self.bindings.retain(|(name, _)| *name != found[1]);
+            if is_known {
+                self.bindings.push((found[1].to_owned(), value));
+            }
+            is_known
         } else {
-            self.expectation(statement, made)
+            self.expectation(&self.resolved(statement), made)
         }
     }
 
     fn capture(&self, reader: &mut Reader, name: &str, value: &str, of_env: bool, made: &mut DraftEntry) -> bool {
-        match expectation::expression(&rewritten(value), &self.bindings) {
+        match expression(&self.resolved(value)) {
             Some(expression) => add_capture(reader, name, expression, of_env, made),
             None => false,
         }
+    }
+
+    /// Returns text in which names of values of the response stand as these.
+    fn resolved(&self, text: &str) -> String {
+        let replaced = |found: &regex::Captures<'_>| {
+            let value = self.bindings.iter().find(|(name, _)| *name == found[2]).map(|(_, value)| value.as_str());
+            format!("{}{}", &found[1], value.unwrap_or(&found[2]))
+        };
+        NAME.replace_all(text, replaced).into_owned()
     }
 
     fn expectation(&self, statement: &str, made: &mut DraftEntry) -> bool {
@@ -170,7 +191,7 @@ impl Script {
             Some(rest) => format!("pm.expect({rest}"),
             None => statement,
         };
-        match expectation::read(&statement, &self.bindings) {
+        match expectation::read(&statement, &[]) {
             Some(Expectation::Status(code)) => {
                 let expected = response(&mut made.entry);
                 if expected.status.is_none() {
@@ -215,7 +236,11 @@ fn add_capture(reader: &mut Reader, name: &str, from: Expression, of_env: bool, 
     capture.filters = from.filters;
     response(&mut made.entry).captures.push(capture);
     let at = reader.draft.entries.len() + 1;
-    reader.draft.notes.push(format!("captured: '{variable}' from the response of request {at}"));
+    // Scripts of folders capture with each request.
+    let note = format!("captured: '{variable}' from the response of request ");
+    if !reader.draft.notes.iter().any(|known| known.starts_with(&note)) {
+        reader.draft.notes.push(format!("{note}{at}"));
+    }
     true
 }
 

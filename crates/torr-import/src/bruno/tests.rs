@@ -207,7 +207,7 @@ fn credentials_become_variables() {
         ),
         (
             "oauth2",
-            "auth:oauth2 {\n  grant_type: client_credentials\n  client_secret: s3cret\n  token_header_prefix: Bearer\n}\n",
+            "auth:oauth2 {\n  grant_type: authorization_code\n  client_secret: s3cret\n  token_header_prefix: Bearer\n}\n",
             "Authorization: Bearer {{access_token}}\n",
         ),
         (
@@ -247,6 +247,37 @@ fn asserts_and_certain_statements_are_carried_over() {
         );
     }
     assert!(summary.contains("left out: assertion, 1 time (disabled in the collection)"), "{summary}");
+}
+
+#[test]
+fn a_token_is_fetched_once_before_the_first_request_that_needs_it() {
+    let auth = "auth {\n  mode: oauth2\n}\nauth:oauth2 {\n  grant_type: client_credentials\n  access_token_url: http://t/token\n  client_id: me\n  client_secret: s3cret\n  scope: a b\n  token_header_prefix: Bearer\n}\n";
+    let request = |name: &str| format!("meta {{\n  name: {name}\n}}\nget {{\n  url: http://h/\n  auth: inherit\n}}\n");
+    let (a, b) = (request("a"), request("b"));
+    let files = [("bruno.json", "{}"), ("collection.bru", auth), ("a.bru", &a), ("b.bru", &b)];
+    let (file, summary) = imported(&files, None, None);
+    assert!(summary.starts_with("3 requests\n"), "{summary}");
+    let form = "[Form]\ngrant_type: client_credentials\nscope: a b\nclient_id: me\nclient_secret: {{client_secret}}\n";
+    let token = entry(&file, "OAuth 2 token");
+    assert!(file.starts_with("# name: OAuth 2 token\nPOST http://t/token\nAccept: application/json\n"), "{file}");
+    assert!(
+        token.contains(form) && token.contains("oauth2_credentials_access_token: jsonpath \"$.access_token\"\n"),
+        "{token}"
+    );
+    for name in ["a", "b"] {
+        let field = "Authorization: Bearer {{oauth2_credentials_access_token}}\n";
+        assert!(entry(&file, name).contains(field), "{file}");
+    }
+    assert!(!file.contains("s3cret"), "{file}");
+}
+
+#[test]
+fn names_of_values_and_pauses_in_scripts_are_carried_over() {
+    let rest = "script:pre-request {\n  await bru.sleep(250);\n  bru.setVar(\"a\", 5);\n}\n\nscript:post-response {\n  const data = res.getBody();\n  const first = data.items[0];\n  bru.setVar(\"id\", first.id);\n  let other = Date.now();\n  bru.setVar(\"t\", other);\n}\n";
+    let (file, _) = one(&request("get", "{{host}}/{{a}}", "none", rest), &[]);
+    for line in ["delay: 250ms", "variable: a=5", "id: jsonpath \"$.items[0].id\"", "# |   let other = Date.now();"] {
+        assert!(file.lines().any(|said| said == line || said == line.replace("|   ", "| ")), "{line}: {file}");
+    }
 }
 
 #[test]

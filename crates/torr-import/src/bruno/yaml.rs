@@ -153,7 +153,25 @@ fn auth(node: &Node) -> Auth {
     let mut values: Vec<(String, String)> = Vec::new();
     for (name, value) in node.members().iter().chain(inner.iter().flat_map(|inner| inner.members())) {
         let spelled = NAMES.iter().find(|(yaml, _)| yaml == name).map_or(name.as_str(), |(_, bru)| bru);
-        values.push((spelled.to_owned(), value.plain()));
+        let value = match value.plain() {
+            flow if flow == "resource_owner_password_credentials" => "password".to_owned(),
+            value => value,
+        };
+        values.push((spelled.to_owned(), value));
+    }
+    let additional = node.get("additionalParameters").get("accessTokenRequest").items().iter();
+    values.extend(additional.map(|row| ("additional".to_owned(), row.get("name").plain())));
+    let more: [(&str, &Node); 5] = [
+        ("credentials_placement", node.get("credentials").get("placement")),
+        ("credentials_id", node.get("tokenConfig").get("id")),
+        ("token_source", node.get("tokenConfig").get("source")),
+        ("username", node.get("resourceOwner").get("username")),
+        ("password", node.get("resourceOwner").get("password")),
+    ];
+    let given = more.into_iter().filter(|(_, value)| !value.is_null());
+    values.extend(given.map(|(name, value)| (name.to_owned(), value.plain())));
+    if *node.get("settings").get("autoFetchToken") == Node::Boolean(false) {
+        values.push(("auto_fetch_token".to_owned(), "false".to_owned()));
     }
     if let Some((place, name)) = node.get("tokenConfig").get("placement").members().first() {
         let (place, spelled) = match place.as_str() {
