@@ -36,6 +36,14 @@ static TEST: LazyLock<Regex> = LazyLock::new(|| {
 static BINDING: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:var|let|const)\s+([A-Za-z_$][\w$]*)\s*=\s*(.+?);?$"));
 /// A name where a value begins.
 static NAME: LazyLock<Regex> = LazyLock::new(|| pattern(r"(^|[(\s])([A-Za-z_$][\w$]*)"));
+/// The beginning of a block with a condition.
+static CONDITION: LazyLock<Regex> = LazyLock::new(|| pattern(r"^if\s*\((.+)\)\s*\{$"));
+static COMPARISON: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(.+?)\s*(===?|!==?|<=|>=|<|>)\s*(.+)$"));
+/// A line that only prints.
+static LOG: LazyLock<Regex> = LazyLock::new(|| pattern(r"^console\.\w+\(.*\);?$"));
+/// Several members of a value under their names.
+static MEMBERS: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(?:var|let|const)\s*\{\s*([\w$]+(?:\s*,\s*[\w$]+)*)\s*,?\s*\}\s*=\s*(.+?);?$"));
 /// A pause, in milliseconds.
 static SLEEP: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:await\s+)?bru\.sleep\(\s*(\d{1,7})\s*\);?$"));
 static SET: LazyLock<Regex> = LazyLock::new(|| {
@@ -75,8 +83,24 @@ pub(super) fn after(reader: &mut Reader, text: &str, made: &mut DraftEntry) {
 
 fn read(reader: &mut Reader, text: &str, made: &mut DraftEntry, kind: &str, is_before: bool) {
     let mut script = Script::default();
-    for line in text.lines() {
-        script.line(line, is_before, reader, made);
+    let lines: Vec<&str> = text.lines().collect();
+    let mut at = 0;
+    while at < lines.len() {
+        let end = if is_before { None } else { script.block_of_captures(&lines[at..]) };
+        let Some(end) = end.map(|length| at + length) else {
+            script.line(lines[at], is_before, reader, made);
+            at += 1;
+            continue;
+        };
+        lines[at + 1..end].iter().for_each(|line| script.line(line, is_before, reader, made));
+        let reason = "its values are captured in any case: a session ends where the response has none";
+        made.left_out.push(LeftOut::new("condition of a script", lines[at].trim(), reason));
+        // What follows an else is not certain.
+        if lines[end].trim() != "}" {
+            script.opaque = 1;
+            script.keep(lines[end], lines[end]);
+        }
+        at = end + 1;
     }
     if script.kept.iter().any(|line| line.contains("setNextRequest")) {
         let reason = "the entries of a hurl file run in order";
@@ -126,6 +150,69 @@ impl Script {
         self.keep(line, statement);
     }
 
+    /// Returns the number of lines of a block that captures values if the response is what the requests after it need, up to its
+    /// brace; `None` for any other line.
+    fn block_of_captures(&self, lines: &[&str]) -> Option<usize> {
+        if self.opaque > 0 || self.is_over || self.is_comment {
+            return None;
+        }
+        let found = CONDITION.captures(lines.first()?.trim())?;
+        if !found[1].split("&&").all(|term| self.is_success(term.trim())) {
+            return None;
+        }
+        // Names within the block.
+        let mut inner = Self { bindings: self.bindings.clone(), ..Self::default() };
+        let mut captures = 0;
+        for (at, line) in lines.iter().enumerate().skip(1) {
+            let statement = line.trim();
+            if statement == "}" || statement.starts_with("} else") {
+                return (captures > 0 && (statement == "}" || braces(statement) == 0)).then_some(at);
+            } else if let Some(found) = SET.captures(statement) {
+                let value = found[3].split_once(", {").map_or(&found[3], |(value, _)| value).trim();
+                captures += 1;
+                let is_capture = Literal::read(value).is_none() && expression(&inner.resolved(value)).is_some();
+                if matches!(&found[1], "Global" | "Collection") || !is_capture {
+                    return None;
+                }
+            } else if inner.bind(statement) {
+            } else if !statement.is_empty() && !statement.starts_with("//") && !LOG.is_match(statement) {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Notes the names that a statement gives to values of the response; `false` for any other statement.
+    fn bind(&mut self, statement: &str) -> bool {
+        let named: Vec<(String, String)> = if let Some(found) = BINDING.captures(statement) {
+            vec![(found[1].to_owned(), self.resolved(&found[2]))]
+        } else if let Some(found) = MEMBERS.captures(statement) {
+            let value = self.resolved(&found[2]);
+            found[1].split(',').map(|name| (name.trim().to_owned(), format!("{value}.{}", name.trim()))).collect()
+        } else {
+            return false;
+        };
+        self.bindings.retain(|(known, _)| named.iter().all(|(name, _)| name != known));
+        let is_known = named.iter().all(|(_, value)| expression(value).is_some());
+        if is_known {
+            self.bindings.extend(named);
+        }
+        is_known
+    }
+
+    /// Whether a condition is that a response is a success, or has a value.
+    fn is_success(&self, term: &str) -> bool {
+        let term = self.resolved(term);
+        let Some(found) = COMPARISON.captures(&term) else { return expression(&term).is_some() };
+        let (Some(on), value) = (expression(&found[1]), found[3].trim()) else { return false };
+        match (&on.query, &found[2]) {
+            (Query::Status, "==" | "===" | ">=") => value.starts_with('2') && value.len() == 3,
+            (Query::Status, "<") => matches!(value, "300" | "400"),
+            (_, "!=" | "!==") => matches!(value, "null" | "undefined" | "\"\"" | "''"),
+            _ => false,
+        }
+    }
+
     fn keep(&mut self, line: &str, statement: &str) {
         self.bindings.retain(|(name, _)| !statement.contains(&format!("{name} =")));
         self.kept.push(line.to_owned());
@@ -154,14 +241,8 @@ impl Script {
             true
         } else if is_before {
             false
-        } else if let Some(found) = BINDING.captures(statement) {
-            let value = self.resolved(&found[2]);
-            let is_known = expression(&value).is_some();
-            self.bindings.retain(|(name, _)| *name != found[1]);
-            if is_known {
-                self.bindings.push((found[1].to_owned(), value));
-            }
-            is_known
+        } else if BINDING.is_match(statement) || MEMBERS.is_match(statement) {
+            self.bind(statement)
         } else {
             self.expectation(&self.resolved(statement), made)
         }

@@ -224,7 +224,7 @@ fn credentials_become_variables() {
 
 #[test]
 fn asserts_and_certain_statements_are_carried_over() {
-    let rest = "assert {\n  res.status: 201\n  res.headers['x-r']: startsWith a\n  res.body: contains tea\n  res.body.n: gt {{n}}\n  res.body.a: between 1, 9\n  res.body.b: notMatches /^a\\/b$/\n  res.body.c: isTruthy\n  res.body[0].d: eq \"5\"\n  ~res.body: isJson\n  req.url: eq x\n}\n\nscript:post-response {\n  bru.setEnvVar(\"id\", res.getBody().id, { persist: true });\n  if (res.status === 200) {\n    bru.setVar(\"x\", res.body.x);\n  }\n}\n\ntests {\n  test(\"t\", () => {\n    expect(res.body).to.contain(\"tea\");\n    expect(res.getBody().list).to.have.lengthOf(2);\n  });\n}\n";
+    let rest = "assert {\n  res.status: 201\n  res.headers['x-r']: startsWith a\n  res.body: contains tea\n  res.body.n: gt {{n}}\n  res.body.a: between 1, 9\n  res.body.b: notMatches /^a\\/b$/\n  res.body.c: isTruthy\n  res.body[0].d: eq \"5\"\n  ~res.body: isJson\n  req.url: eq x\n}\n\nscript:post-response {\n  bru.setEnvVar(\"id\", res.getBody().id, { persist: true });\n  if (res.status === 500) {\n    bru.setVar(\"x\", res.body.x);\n  }\n}\n\ntests {\n  test(\"t\", () => {\n    expect(res.body).to.contain(\"tea\");\n    expect(res.getBody().list).to.have.lengthOf(2);\n  });\n}\n";
     let (file, summary) = one(&request("get", "{{host}}", "none", rest), &[]);
     for line in [
         "HTTP 201",
@@ -239,7 +239,7 @@ fn asserts_and_certain_statements_are_carried_over() {
         "jsonpath \"$.list\" count == 2",
         "# left out: assertion req.url: eq x (no exact counterpart)",
         "# left out: part of a test script (no exact counterpart: its lines are kept as a comment)",
-        "# |   if (res.status === 200) {",
+        "# |   if (res.status === 500) {",
     ] {
         assert!(
             file.lines().any(|said| said.trim_end() == line || said == line.replace("|   ", "| ")),
@@ -278,6 +278,22 @@ fn names_of_values_and_pauses_in_scripts_are_carried_over() {
     for line in ["delay: 250ms", "variable: a=5", "id: jsonpath \"$.items[0].id\"", "# |   let other = Date.now();"] {
         assert!(file.lines().any(|said| said == line || said == line.replace("|   ", "| ")), "{line}: {file}");
     }
+}
+
+#[test]
+fn captures_of_a_successful_response_are_made_in_any_case() {
+    let rest = "script:post-response {\n  if (res.getStatus() === 200 && res.body.token) {\n    const { token, user } = res.body;\n    bru.setEnvVar(\"token\", token);\n    bru.setVar(\"name\", user.name);\n    console.log(\"in\");\n  } else {\n    bru.setVar(\"e\", res.body.e);\n  }\n  if (res.status === 401) {\n    bru.setVar(\"f\", res.body.f);\n  }\n}\n";
+    let (file, summary) = one(&request("get", "{{host}}", "none", rest), &[]);
+    for line in [
+        "# left out: condition of a script if (res.getStatus() === 200 && res.body.token) { (its values are captured in any case: a session ends where the response has none)",
+        "# | } else {",
+        "# | if (res.status === 401) {",
+    ] {
+        assert!(file.lines().any(|said| said == line), "{line}: {file}");
+    }
+    assert!(summary.contains("left out: condition of a script, 1 time"), "{summary}");
+    assert!(file.contains("token: jsonpath \"$.token\"\nname: jsonpath \"$.user.name\"\n"), "{file}");
+    assert!(!file.contains("\ne: jsonpath") && !file.contains("\nf: jsonpath"), "{file}");
 }
 
 #[test]
