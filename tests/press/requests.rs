@@ -91,7 +91,7 @@ fn a_signature_is_that_of_curl() {
     let signing = ["--aws-sigv4", "aws:amz:eu-west-1:execute-api", "-u", "KEY:s3cret"];
     for args in cases {
         let server = Script::start(answering(OK));
-        let url = format!("{}dir/file?b=2&a=1", server.url());
+        let url = format!("{}dir/file?a=1&b=2", server.url());
         let ran = Command::new("curl").args(["-sS", "-m", "20"]).args(signing).args(*args).arg(&url).output();
         assert!(ran.expect("curl is installed").status.success(), "{args:?}");
         let texts = server.texts();

@@ -1,7 +1,8 @@
 //! Imports: what is refused is refused in one line, and what is made is a hurl file that compiles.
 
+use std::collections::BTreeMap;
 use torr_import::httpfile::{Environment, Options};
-use torr_import::{Draft, ImportError, apipost, curl, har, httpfile, jmeter, openapi, postman};
+use torr_import::{Draft, ImportError, apipost, bruno, curl, har, httpfile, jmeter, openapi, postman};
 use torr_session::hurl::{Position, parse};
 use torr_session::{Files, Session};
 
@@ -41,6 +42,16 @@ pub fn postman(bytes: &[u8]) {
 /// Checks one export of Apipost.
 pub fn apipost(bytes: &[u8]) {
     text(bytes).into_iter().for_each(|text| check(apipost::import(text)));
+}
+
+/// Checks one collection of Bruno, whose files begin with a line `=== PATH`.
+pub fn bruno(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    let file = |file: &str| file.split_once('\n').map(|(path, text)| (path.to_owned(), text.to_owned()));
+    let files: BTreeMap<String, String> = text.split("=== ").filter_map(file).collect();
+    for environment in [None, Some("local".to_owned())] {
+        check(bruno::import(&files, &bruno::Options { environment, only: None }));
+    }
 }
 
 /// Checks one file of requests, which is a file of its variables and every file beside it as well.

@@ -26,7 +26,7 @@ pub mod tls_records;
 pub type Check = fn(&[u8]);
 
 /// All checks, by the names of their targets.
-pub const CHECKS: [(&str, Check); 21] = [
+pub const CHECKS: [(&str, Check); 22] = [
     ("request_head", request_head::check),
     ("response", response::check),
     ("body", body::check),
@@ -46,6 +46,7 @@ pub const CHECKS: [(&str, Check); 21] = [
     ("import_openapi", imports::openapi),
     ("import_postman", imports::postman),
     ("import_apipost", imports::apipost),
+    ("import_bruno", imports::bruno),
     ("import_http", imports::http),
     ("import_jmeter", imports::jmeter),
 ];

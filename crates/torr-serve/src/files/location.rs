@@ -24,7 +24,7 @@ pub(super) fn below(path: &str, shows_hidden: bool) -> Option<Cow<'_, [u8]>> {
             continue;
         }
         let name: Cow<'_, [u8]> = percent_decode(segment.as_bytes()).into();
-        // What is not encoded properly would be decoded to itself: no name of a file that anybody means.
+        // What is not encoded properly would be decoded to itself: no name of a file that is meant.
         if name.contains(&b'/') || name.contains(&0) || !is_shown(&name, shows_hidden) {
             return None;
         }

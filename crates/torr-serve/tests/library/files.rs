@@ -1,4 +1,4 @@
-//! Files below a folder: what is sent of them, to whom, and what never is.
+//! Files below a folder: what is sent of them, and what never is.
 
 use crate::support::Running;
 use http::HeaderValue;
@@ -146,7 +146,7 @@ fn a_changed_file_is_sent_at_once() {
     let mut tags = Vec::new();
     for body in ["one", "two", "six", "a longer one"] {
         fs::write(&path, body).expect("a file can be written");
-        // What has the same length and time is told apart by the time of its change.
+        // What has the same length and time differs by the time of its change.
         let response = request(&mut client, "GET /", "");
         assert_eq!(response.text(), body);
         tags.push(response.field("ETag").expect("each has one").to_owned());
