@@ -76,7 +76,7 @@ fn descriptions_collections_and_exports_become_hurl_files_that_check() {
     of("apipost", "store-8.apipost.json", &[], &["cookie", "x_key"], "torr: 1 request");
     let line = "torr: captured: 'order' from the response of request 2";
     of("bruno", "bruno", &["--env", "local"], &["password"], line);
-    of("bruno", "bruno/orders/Cancel.bru", &[], &["host", "token", "order"], "torr: 1 request");
+    of("bruno", "bruno/orders/Cancel.bru", &["--env", "local"], &["token", "order"], "torr: 1 request");
     let line = "torr: captured: 'login_response_body___id' from the response of request 1";
     of("http", "shop.http", &["--env", "dev"], &[], line);
 }
