@@ -12,8 +12,8 @@ use torr_test_support::program::Running;
 /// Files of requests as people write them, each with the number of its requests and the password in it.
 const FILES: [(&str, usize, &str); 3] = [
     (include_str!("httpyac/shop.http"), 31, "word"),
-    (include_str!("httpyac/corners.http"), 16, "p%40ss"),
-    (include_str!("httpyac/imports.http"), 7, ""),
+    (include_str!("httpyac/corners.http"), 23, "p%40ss"),
+    (include_str!("httpyac/imports.http"), 7, "none"),
 ];
 
 /// Files that one of these imports.

@@ -242,7 +242,10 @@ impl Block {
 
     /// Takes a line of the header section; `false` for one of the content.
     fn head(&mut self, trimmed: &str) -> bool {
-        if line::is_target(trimmed) {
+        if line::is_method(&self.line) && self.fields.is_empty() {
+            // The target may stand below its method.
+            self.line = format!("{} {trimmed}", self.line);
+        } else if line::is_target(trimmed) {
             // The rest of the target, before a version if there is one.
             self.line.push_str(trimmed);
         } else if let Some(variable) = trimmed.strip_prefix("...") {

@@ -129,22 +129,18 @@ fn file_of(line: &str, injects: bool) -> Option<(&str, bool)> {
 fn segments(made: &mut Made<'_>, lines: &[String], ends: &str, injects: bool) -> Option<Vec<Segment>> {
     let mut segments = Vec::new();
     for (at, line) in lines.iter().enumerate() {
-        let Some((file, has_variables)) = file_of(line, injects) else {
-            add_line(&mut segments, line);
-            if at + 1 < lines.len() {
-                add_line(&mut segments, ends);
-            }
-            continue;
-        };
-        match read(made, line, file, has_variables) {
-            Ok(Segment::Text(text)) => add_line(&mut segments, &text),
-            Ok(bytes) => segments.push(bytes),
-            Err(reason) => {
-                made.leave_out("content", file, &reason);
-                return None;
-            }
+        match file_of(line, injects) {
+            None => add_line(&mut segments, line),
+            Some((file, has_variables)) => match read(made, line, file, has_variables) {
+                Ok(Segment::Text(text)) => add_line(&mut segments, &text),
+                Ok(bytes) => segments.push(bytes),
+                Err(reason) => {
+                    made.leave_out("content", file, &reason);
+                    return None;
+                }
+            },
         }
-        if at + 1 < lines.len() && file_of(&lines[at + 1], injects).is_none() {
+        if at + 1 < lines.len() {
             add_line(&mut segments, ends);
         }
     }

@@ -20,6 +20,11 @@ static BRACES: LazyLock<Regex> =
 static STATUS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^HTTP/\S+\s+[1-5][0-9][0-9](?:\s|$)"));
 static OUTPUT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^>>!?\s+(.+)$"));
 
+/// Whether a request line is a method without a target.
+pub(super) fn is_method(trimmed: &str) -> bool {
+    matches!(trimmed, "GET" | "POST" | "PUT" | "DELETE" | "PATCH" | "HEAD" | "OPTIONS")
+}
+
 /// Returns the title of a line that separates requests.
 pub(super) fn separator(line: &str) -> Option<&str> {
     let rest = line.trim().strip_prefix("###")?;

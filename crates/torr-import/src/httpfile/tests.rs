@@ -141,6 +141,7 @@ fn a_target_has_its_scheme_and_its_host_from_wherever_they_are() {
         ("@host = https://a.example\nGET /x\n", "GET {{host}}/x\n"),
         ("GET /x\nHost: a.example:8443\n", "GET https://a.example:8443/x\n"),
         ("VERSION-CONTROL http://a.example/\n", "VERSIONCONTROL http://a.example/\n"),
+        ("GET\n    http://a.example/x\n", "GET http://a.example/x\n"),
         ("http://a.example/x y\n", "GET http://a.example/x y\n"),
     ] {
         let file = imported(text);
