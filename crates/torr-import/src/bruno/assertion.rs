@@ -87,6 +87,7 @@ fn asserts(reader: &mut Reader, row: &Row, made: &mut DraftEntry) -> Option<Made
         Some(Made::Asserts(vec![assert(query, on.filters.clone(), not, predicate)]))
     };
     match word {
+        "eq" | "neq" if value.trim() == "undefined" => one(Predicate::Exists, word == "eq"),
         "eq" | "neq" => {
             let value = read(value)?;
             if let (Query::Status, "eq", Value::Number(Number::Integer(code))) = (&on.query, word, &value)

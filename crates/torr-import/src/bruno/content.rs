@@ -25,12 +25,17 @@ pub(super) fn add(reader: &mut Reader, content: &Content, request: &mut Request,
         Content::Text { kind, text } => add_text(reader, kind, text, request, left_out),
         Content::Form(rows) => form(reader, rows, request, left_out),
         Content::Parts(rows) => {
+            let own = media_type(request).filter(|own| own != "multipart/form-data");
             drop_field(request, "content-type");
             let rows = on(rows, "part of a form", left_out);
             let is_plain = |row: &&Row| row.files.is_empty() && !row.name.contains(['"', '\r', '\n']);
-            if rows.iter().any(|row| row.files.is_empty() && !row.content_type.is_empty()) && rows.iter().all(is_plain)
-            {
-                return written_out(reader, &rows, request, left_out);
+            let has_types = rows.iter().any(|row| row.files.is_empty() && !row.content_type.is_empty());
+            let kind = own.as_deref().filter(|own| own.starts_with("multipart/") && !own.contains(';'));
+            if (has_types || kind.is_some()) && rows.iter().all(is_plain) {
+                return written_out(reader, kind.unwrap_or("multipart/form-data"), &rows, request, left_out);
+            }
+            if let Some(own) = own {
+                left_out.push(LeftOut::new("media type of a form", own, "multipart/form-data is sent"));
             }
             rows.into_iter().for_each(|row| part(reader, row, request, left_out));
         }
@@ -246,7 +251,7 @@ fn part(reader: &mut Reader, row: &Row, request: &mut Request, left_out: &mut Ve
 }
 
 /// Adds a form whose parts have media types: a hurl file can give them to files only, so that the content is text.
-fn written_out(reader: &mut Reader, rows: &[&Row], request: &mut Request, left_out: &mut Vec<LeftOut>) {
+fn written_out(reader: &mut Reader, kind: &str, rows: &[&Row], request: &mut Request, left_out: &mut Vec<LeftOut>) {
     let values: String = rows.iter().map(|row| reader.scope.known(&row.value)).collect();
     let mut boundary = "torr-part".to_owned();
     while values.contains(&boundary) {
@@ -265,7 +270,7 @@ fn written_out(reader: &mut Reader, rows: &[&Row], request: &mut Request, left_o
         push(&mut text.0, Piece::Text("\r\n".to_owned()));
     }
     push(&mut text.0, Piece::Text(format!("--{boundary}--\r\n")));
-    let kind = format!("multipart/form-data; boundary={boundary}");
+    let kind = format!("{kind}; boundary={boundary}");
     request.headers.push(pair("Content-Type", kind.as_str().into()));
     request.body = Some(Body::Text { text, hint: TextHint::Plain });
 }

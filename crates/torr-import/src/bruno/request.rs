@@ -5,7 +5,9 @@ use super::item::{Item, Level, Row, Settings};
 use super::reader::Reader;
 use super::{address, assertion, auth, content, script};
 use crate::draft::{DraftEntry, LeftOut};
-use crate::parts::{NOWHERE, drop_nameless, entry, is_token, option, sent_method};
+use crate::parts::{
+    NOWHERE, drop_field, drop_nameless, entry, filled, has_field, is_token, option, sent_method, user_of,
+};
 use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Request, Template};
 
 /// The longest time limit, in milliseconds: a day.
@@ -39,11 +41,17 @@ pub(super) fn add(reader: &mut Reader, levels: &[&Level], item: &Item) {
         return;
     };
     let url = reader.secrets.url(url);
+    let has_user = user_of(&filled(&url)).is_some();
     let name = if item.method.is_empty() { "GET" } else { &item.method };
     let method = sent_method(name, &mut |what, reason| left_out.push(LeftOut::new(what, "", reason)));
     let mut request = Request::new(method, url, NOWHERE);
     fields(reader, &all, &mut request, &mut left_out);
     auth::add(reader, effective, &mut request, &mut left_out);
+    if has_user {
+        // Those of the URL win.
+        drop_field(&mut request, "authorization");
+        request.basic_auth = None;
+    }
     content::add(reader, &item.content, &mut request, &mut left_out);
     drop_nameless(&mut request);
     request.options.splice(0..0, definitions);
@@ -97,10 +105,11 @@ fn fields(reader: &mut Reader, levels: &[&Level], request: &mut Request, left_ou
         }
     }
     // What frames the content is written for the request that is sent.
-    request.headers.retain(|field| {
-        let is_framing = |name: &str| name.eq_ignore_ascii_case("content-length");
-        !field.name.literal().is_some_and(is_framing)
-    });
+    drop_field(request, "content-length");
+    if has_field(request, "transfer-encoding") {
+        drop_field(request, "transfer-encoding");
+        left_out.push(LeftOut::new("field", "Transfer-Encoding", "content is sent with its length"));
+    }
 }
 
 /// Adds the variables that the response gives a value.
@@ -121,7 +130,7 @@ fn captures(reader: &mut Reader, levels: &[&Level], made: &mut DraftEntry) {
 }
 
 fn settings(settings: &Settings, request: &mut Request) {
-    let has_credentials = request.basic_auth.is_some() || crate::parts::has_field(request, "authorization");
+    let has_credentials = request.basic_auth.is_some() || has_field(request, "authorization");
     if settings.timeout > 0 {
         let time = OptionValue::Milliseconds(settings.timeout.min(LONGEST));
         request.options.push(option(OptionName::MaxTime, time));
