@@ -228,6 +228,9 @@ impl Scope {
         let mut pieces = Vec::new();
         let mut reading = Reading { scope: self, left_out, within: Vec::new() };
         reading.add(text, variables, secrets, &mut pieces);
+        if reading.steps == 0 {
+            left_out.push(LeftOut::new("values of variables", "", format!("more than {MOST} names in one text")));
+        }
         Template(pieces)
     }
 }
