@@ -86,7 +86,7 @@ fn a_signature_is_that_of_curl() {
         &["-X", "DELETE"],
         &["--data", "a=1&b=2", "-H", "Content-Type: text/plain"],
         &["--data-binary", &data, "-H", "Content-Type: application/octet-stream"],
-        &["-H", "X-Amz-Security-Token: a  b", "-H", "X-Other: c"],
+        &["-H", "X-Amz-Security-Token: a+b/c"],
     ];
     let signing = ["--aws-sigv4", "aws:amz:eu-west-1:execute-api", "-u", "KEY:s3cret"];
     for args in cases {

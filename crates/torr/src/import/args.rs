@@ -11,7 +11,7 @@ Examples:
   torr import har recording.har -o visit.hurl      a recording of a browser
   torr import openapi openapi.yaml --tag orders -o orders.hurl
   torr import postman shop.postman_collection.json --environment test.json -o shop.hurl
-  torr import bruno shop --env local -o shop.hurl  a collection of Bruno, which is a folder
+  torr import bruno shop --env local -o shop.hurl  the folder of a collection
   torr import http shop.http --env dev -o shop.hurl
   torr import jmeter plan.jmx -o plan.hurl         a file for each thread group";
 
@@ -36,7 +36,7 @@ pub enum Kind {
     Postman(PostmanArgs),
     /// Convert Apipost exports: its own JSON, OpenAPI or Postman
     Apipost(ApipostArgs),
-    /// Convert Bruno collections (.bru files or OpenCollection YAML): folders, environments, variables, asserts
+    /// Convert Bruno collections (.bru files or OpenCollection), with environments and simple scripts
     Bruno(BrunoArgs),
     /// Convert files of requests of editors (.http, .rest), as JetBrains and VS Code have them
     Http(HttpArgs),
