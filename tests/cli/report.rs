@@ -196,7 +196,7 @@ fn files_that_are_no_results_are_refused_in_a_line() {
         (file("empty.json", b""), "is not JSON"),
         (file("binary.json", b"\xff\xfe\x00"), "expected text"),
         (file("foreign.json", b"{\"a\": 1}"), "is not a result of torr"),
-        (file("other.json", b"{\"schema\": \"torr.lab/1\", \"a\": 1}"), "torr.lab/1"),
+        (file("other.json", b"{\"schema\": \"torr.compare/1\"}"), "torr.compare/1"),
         (file("part.json", b"{\"schema\": \"torr.run/1\", \"target\": \"x\"}"), "not a complete result"),
         ("/no/such/file.json".into(), "cannot read"),
         (folder.path().to_str().expect("it is text").into(), "cannot read"),

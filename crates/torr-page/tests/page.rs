@@ -495,7 +495,7 @@ fn foreign_files_are_refused_in_a_line() {
         ("", "x is not JSON"),
         ("[1]", "x is not a result of torr"),
         ("{\"schema\": \"other/1\"}", "x is not a result of torr"),
-        ("{\"schema\": \"torr.once/1\"}", "x has the schema torr.once/1"),
+        ("{\"schema\": \"torr.compare/1\"}", "x has the schema torr.compare/1"),
         ("{\"schema\": \"torr.history/1\", \"target\": \"t\", \"runs\": 6, \"changes\": []}", "'builds'"),
         ("{\"schema\": \"torr.run/1\"}", "'target'"),
         ("{\"schema\": \"torr.run/1\", \"target\": \"t\", \"requests\": \"5\"}", "'requests'"),

@@ -16,6 +16,9 @@ use torr_session::hurl::ast::{Expression, Piece, Source, Template};
 /// The levels of variables whose values name other variables.
 const DEEPEST: usize = 16;
 
+/// The names that a text may lead to, with those in their values.
+const MOST: usize = 10_000;
+
 /// The beginning of the name of a variable of the process's environment.
 const PROCESS: &str = "process.env.";
 
@@ -174,10 +177,12 @@ impl Scope {
 
     /// Returns the text that a name stands for, if it is known before the run and no secret.
     pub(super) fn literal(&self, name: &str) -> Option<String> {
-        self.literal_at(name, 0)
+        self.literal_at(name, 0, &mut MOST.clone())
     }
 
-    fn literal_at(&self, name: &str, depth: usize) -> Option<String> {
+    /// `steps` is the number of names that may still be looked up.
+    fn literal_at(&self, name: &str, depth: usize, steps: &mut usize) -> Option<String> {
+        *steps = steps.checked_sub(1)?;
         let Meaning::Known(known) = self.meaning(name) else { return None };
         if known.is_secret || Secrets::is_credential(name) || depth > DEEPEST {
             return None;
@@ -186,7 +191,7 @@ impl Scope {
         for part in parts(&known.value) {
             match part {
                 Part::Text(part) => text.push_str(part),
-                Part::Name(name) => text.push_str(&self.literal_at(name, depth + 1)?),
+                Part::Name(name) => text.push_str(&self.literal_at(name, depth + 1, steps)?),
             }
         }
         Some(text)
@@ -195,23 +200,26 @@ impl Scope {
     /// Returns text in which names stand as their values, where they are known before the run and no secrets, or where their
     /// values stand in the request. All others stand for themselves.
     pub(super) fn known(&self, text: &str) -> String {
-        self.known_at(text, 0)
+        self.known_at(text, 0, &mut MOST.clone())
     }
 
-    fn known_at(&self, text: &str, depth: usize) -> String {
+    fn known_at(&self, text: &str, depth: usize, steps: &mut usize) -> String {
         let mut made = String::new();
         for part in parts(text) {
-            match part {
-                Part::Text(part) => made.push_str(part),
-                Part::Name(name) => match (self.literal(name), self.meaning(name)) {
-                    (Some(value), _) => made.push_str(&value),
-                    (None, Meaning::Known(known))
-                        if self.varying.contains(name) && !known.is_secret && depth <= DEEPEST =>
-                    {
-                        made.push_str(&self.known_at(&known.value, depth + 1));
-                    }
-                    _ => made.push_str(&format!("{{{{{name}}}}}")),
-                },
+            let name = match part {
+                Part::Text(part) => {
+                    made.push_str(part);
+                    continue;
+                }
+                Part::Name(name) => name,
+            };
+            let is_shown = |known: &Known| self.varying.contains(name) && !known.is_secret && depth <= DEEPEST;
+            match (self.literal_at(name, 0, steps), self.meaning(name)) {
+                (Some(value), _) => made.push_str(&value),
+                (None, Meaning::Known(known)) if is_shown(known) && *steps > 0 => {
+                    made.push_str(&self.known_at(&known.value, depth + 1, steps));
+                }
+                _ => made.push_str(&format!("{{{{{name}}}}}")),
             }
         }
         made
@@ -226,7 +234,7 @@ impl Scope {
         left_out: &mut Vec<LeftOut>,
     ) -> Template {
         let mut pieces = Vec::new();
-        let mut reading = Reading { scope: self, left_out, within: Vec::new() };
+        let mut reading = Reading { scope: self, left_out, within: Vec::new(), steps: MOST };
         reading.add(text, variables, secrets, &mut pieces);
         if reading.steps == 0 {
             left_out.push(LeftOut::new("values of variables", "", format!("more than {MOST} names in one text")));
@@ -240,6 +248,8 @@ struct Reading<'r> {
     scope: &'r Scope,
     left_out: &'r mut Vec<LeftOut>,
     within: Vec<String>,
+    /// The number of names that may still be read.
+    steps: usize,
 }
 
 impl Reading<'_> {
@@ -257,7 +267,12 @@ impl Reading<'_> {
             push(pieces, piece);
             return;
         }
-        if name.trim() != name || self.within.iter().any(|outer| outer == name) || self.within.len() > DEEPEST {
+        self.steps = self.steps.saturating_sub(1);
+        if self.steps == 0
+            || name.trim() != name
+            || self.within.iter().any(|outer| outer == name)
+            || self.within.len() > DEEPEST
+        {
             let which = format!("{{{{{name}}}}}");
             self.left_out.push(LeftOut::new("variable", which.as_str(), "Bruno sends it as it is"));
             push(pieces, Piece::Text(which));

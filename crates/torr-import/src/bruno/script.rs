@@ -6,9 +6,10 @@ use super::reader::Reader;
 use crate::draft::{DraftEntry, LeftOut};
 use crate::parts::{capture as captured, option, response};
 use crate::script::expectation::{self, Expectation, Expression, Literal};
+use crate::secret::Secrets;
 use regex::Regex;
 use std::sync::LazyLock;
-use torr_session::hurl::ast::{OptionName, OptionValue, Query};
+use torr_session::hurl::ast::{OptionName, OptionValue, Query, Value};
 
 fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the pattern is constant and tested")
@@ -336,7 +337,13 @@ fn define(
 ) -> bool {
     let variable = reader.variables.assign(name);
     reader.scope.assign(name, of_env);
-    let of = OptionValue::Definition { name: variable, value: literal.value() };
+    let value = match literal {
+        Literal::Text(text) if Secrets::is_credential(name) && !text.is_empty() => {
+            Value::Text(reader.secrets.whole(name, "script", text))
+        }
+        literal => literal.value(),
+    };
+    let of = OptionValue::Definition { name: variable, value };
     let definition = option(OptionName::Variable, of);
     if is_before { &mut made.entry.request.options } else { &mut reader.pending }.push(definition);
     true

@@ -297,6 +297,26 @@ fn captures_of_a_successful_response_are_made_in_any_case() {
 }
 
 #[test]
+fn variables_that_grow_without_bound_end() {
+    let mut variables = "vars:pre-request {\n  v0: \n".to_owned();
+    for at in 1..16 {
+        variables.push_str(&format!("  v{at}: {}\n", format!("{{{{v{}}}}}", at - 1).repeat(20)));
+    }
+    variables.push_str("}\n");
+    let folder = variables.replace("v0: ", "v0: x");
+    let get = "meta {\n  name: r\n}\nget {\n  url: http://h/{{v15}}\n}\n";
+    let files = [
+        ("bruno.json", "{}"),
+        ("collection.bru", variables.as_str()),
+        ("f/folder.bru", &folder),
+        ("f/r.bru", get),
+        ("r.bru", get),
+    ];
+    let (file, _) = imported(&files, None, None);
+    assert!(file.len() < 4_000_000, "{}", file.len());
+}
+
+#[test]
 fn what_is_no_collection_is_refused_in_one_line() {
     let of = |files: &[(&str, &str)], environment: Option<&str>| {
         let files = files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
