@@ -24,6 +24,8 @@ const SMALL: f64 = 0.01;
 pub struct History {
     /// [`SCHEMA`].
     pub schema: &'static str,
+    /// The version of the program.
+    pub torr: &'static str,
     /// The URL of the newest run.
     pub target: String,
     /// The number of runs.
@@ -123,6 +125,7 @@ pub fn changes(results: &[Archived], seed: u64) -> History {
     let build = |archived: &&Archived| Build { run: name(archived), started_at: archived.run.started_at.clone() };
     History {
         schema: SCHEMA,
+        torr: env!("CARGO_PKG_VERSION"),
         target: valid.last().map_or_else(String::new, |archived| archived.run.target.clone()),
         runs: results.len(),
         left_out: results.len() - valid.len(),

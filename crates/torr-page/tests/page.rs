@@ -163,6 +163,21 @@ fn lab() -> Value {
     })
 }
 
+fn history() -> Value {
+    let build =
+        |day: u32| json!({"run": format!("{day:02}.json"), "started_at": format!("2026-11-{day:02}T00:00:00.000Z")});
+    json!({
+        "schema": "torr.history/1", "torr": "0.1.0", "target": "http://h/", "runs": 7, "left_out": 1, "seed": 1,
+        "changes": [{"metric": "throughput", "run": "04.json", "started_at": "2026-11-04T00:00:00.000Z", "after": "03.json",
+            "before": 100.0, "since": 80.0, "ratio": 0.8, "p": 0.001}],
+        "beside": [{"run": "04.json", "after": "03.json", "what": "machine.kernel", "before": "Linux 6", "since": "Linux 7"}],
+        "builds": (1..=6).map(build).collect::<Vec<_>>(),
+        "rows": [{"metric": "throughput", "values": [100.0, null, 101.0, 80.0, 81.0, 79.0],
+            "levels": [{"from": 0, "to": 2, "runs": 2, "median": 100.5, "low": 100.0, "high": 101.0},
+                {"from": 3, "to": 5, "runs": 3, "median": 80.0, "low": 79.0, "high": 81.0}]}],
+    })
+}
+
 fn make_hostile(value: &mut Value) {
     match value {
         Value::String(text) if !text.starts_with("torr.") && !text.contains(':') && text != "/" => {
@@ -191,6 +206,7 @@ fn a_page_of_each_kind_has_its_sections_and_loads_nothing() {
         (versions(), &["Thresholds", "A and B"]),
         (demo(), &["A page with one line of text", "A row of 100,000 from the database"]),
         (lab(), &["Responses per second", "hello, c 10", "Not measured", "Versions"]),
+        (history(), &["Changes", "Beside the code", "Metrics"]),
     ] {
         let page = read(vec![value]);
         page.loads_nothing();
@@ -208,7 +224,7 @@ fn a_page_of_each_kind_has_its_sections_and_loads_nothing() {
 
 #[test]
 fn hostile_texts_do_nothing_in_any_page() {
-    for clean in [run(), streams(), doctor(), limit(), versions(), demo(), lab()] {
+    for clean in [run(), streams(), doctor(), limit(), versions(), demo(), lab(), history()] {
         let mut hostile = clean.clone();
         make_hostile(&mut hostile);
         assert!(hostile.to_string().matches("alert(1)").count() > 5, "{hostile}");
@@ -481,6 +497,11 @@ fn what_a_result_lacks_is_left_out() {
         bare("torr.doctor/1", json!({"seconds": 0, "trail": [{}, 5]})),
         bare("torr.versions/1", json!({"a": "", "b": "", "seconds": 0, "findings": [{}, 5, {"metric": "x", "a": 0}]})),
         bare("torr.demo/1", json!({"database": "", "rows": [{}, 5, {"path": "/", "run": {}}]})),
+        bare(
+            "torr.history/1",
+            json!({"runs": 6, "changes": [{}, 5, {"ratio": 1e308}], "builds": [{}, 5],
+            "rows": [{}, 5, {"values": [1e308, -1e308, 0, "x"], "levels": [{}, {"from": 9e9, "to": -1, "median": 1e308}]}]}),
+        ),
         bare("torr.limit/1", json!({"spent_s": 0, "ladder": [{}, {"connections": 0, "good_per_s": 1}], "steps": [{}]})),
     ] {
         let text = page(&[document(value)]);

@@ -121,10 +121,11 @@ fn plot(value: &Value, row: &Value) -> Markup {
     let metric = text(row, "metric").unwrap_or_default();
     let values = list(row, "values").iter().enumerate();
     let points: Vec<_> = values.filter_map(|(at, value)| Some((at as f64, value.as_f64()?))).collect();
-    let Some((last, _)) = points.last().filter(|_| points.len() > 1) else { return html! {} };
-    let most = points.iter().map(|(_, figure)| *figure).fold(0.0, f64::max);
-    let (x, y) =
-        (Scale::Linear(0.0, list(value, "builds").len().saturating_sub(1).max(1) as f64), Scale::from_zero(most));
+    if points.len() < 2 {
+        return html! {};
+    }
+    let builds = list(value, "builds").len();
+    let (x, y) = (Scale::Linear(0.0, builds.saturating_sub(1).max(1) as f64), around(&points));
     let levels = list(row, "levels");
     let lines = html! {
         @for level in levels { (drawn(level, x, y)) }
@@ -141,7 +142,7 @@ fn plot(value: &Value, row: &Value) -> Markup {
     };
     let frame = Frame {
         title: name_of(metric),
-        description: format!("{} of {}", plural(points.len() as u64, "run"), plural(*last as u64 + 1, "run")),
+        description: format!("in {} of {}", points.len(), plural(builds as u64, "run")),
         height: HEIGHT,
         x,
         x_labels: days(value),
@@ -151,6 +152,15 @@ fn plot(value: &Value, row: &Value) -> Markup {
         marks: changes.filter_map(mark).collect(),
     };
     frame.around(&lines, &html! {})
+}
+
+/// Returns the scale of figures: from 0, or near them where they differ by less than half, as most changes between builds are small.
+fn around(points: &[(f64, f64)]) -> Scale {
+    let figures = || points.iter().map(|(_, figure)| *figure);
+    let (least, most) = (figures().fold(f64::INFINITY, f64::min), figures().fold(0.0, f64::max));
+    let room = (most - least) * 0.3 + most * 0.02;
+    let is_near = least > 0.0 && most < 2.0 * least;
+    if is_near { Scale::Linear((least - room).max(0.0), most + room) } else { Scale::from_zero(most) }
 }
 
 /// Returns the line of a level, and the band of its interval.
