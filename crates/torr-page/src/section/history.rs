@@ -81,9 +81,14 @@ fn table(value: &Value, changes: &[Value]) -> Markup {
     }
 }
 
+/// Returns the ratio of a change, within what has a percentage.
+fn ratio(change: &Value) -> Option<f64> {
+    number(change, "ratio").map(|ratio| ratio.clamp(0.0, 1e9))
+}
+
 /// Returns how much a metric changed, in words.
 fn by(change: &Value) -> String {
-    let ratio = number(change, "ratio").unwrap_or(1.0);
+    let ratio = ratio(change).unwrap_or(1.0);
     format!("{} by {}", if ratio > 1.0 { "rose" } else { "fell" }, difference((ratio - 1.0).abs()))
 }
 
@@ -137,7 +142,7 @@ fn plot(value: &Value, row: &Value) -> Markup {
         list(value, "builds").iter().position(build)
     };
     let mark = |change: &Value| {
-        let ratio = number(change, "ratio")?;
+        let ratio = ratio(change)?;
         Some((run_of(change)? as f64, format!("{:+.1}%", (ratio - 1.0) * 100.0)))
     };
     let frame = Frame {
