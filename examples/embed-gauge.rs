@@ -14,6 +14,7 @@ use torr_gauge::{Failure, FailureKind, FailureSide, RunResult, Sample};
 const REQUESTS: u32 = 2000;
 const RATE: u32 = 1000;
 const INTERVAL: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Sends a command and reads its reply.
 fn ping(stream: &mut TcpStream) -> io::Result<()> {
@@ -23,10 +24,15 @@ fn ping(stream: &mut TcpStream) -> io::Result<()> {
     if reply == *b"+PONG\r\n" { Ok(()) } else { Err(io::Error::other("the reply is not PONG")) }
 }
 
-fn measure(address: &str) -> Result<RunResult, Box<dyn Error>> {
-    let mut stream = TcpStream::connect(address)?;
+fn connect(address: &str) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    Ok(stream)
+}
+
+fn measure(address: &str) -> Result<RunResult, Box<dyn Error>> {
+    let mut stream = connect(address)?;
     // One thread hands over a sample per interval. With several, each has its own number.
     let mut collector = Collector::new(1, INTERVAL);
     let (mut sample, mut intervals) = (Sample::default(), 0);
@@ -45,7 +51,7 @@ fn measure(address: &str) -> Result<RunResult, Box<dyn Error>> {
             Err(error) => {
                 let failure = Failure::new(FailureKind::Read, FailureSide::Server, error.to_string());
                 sample.failures.count(failure);
-                stream = TcpStream::connect(address)?;
+                stream = connect(address)?;
                 sample.opened += 1;
             }
         }
@@ -64,7 +70,7 @@ fn measure(address: &str) -> Result<RunResult, Box<dyn Error>> {
             requests: Some(REQUESTS.into()),
             rate: Some(RATE.into()),
             keep_alive: true,
-            timeout_s: 5.0,
+            timeout_s: TIMEOUT.as_secs_f64(),
             ..PlanSummary::default()
         },
         started_at: humantime::format_rfc3339_millis(started_at).to_string(),

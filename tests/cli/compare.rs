@@ -89,7 +89,8 @@ fn a_history_is_a_page_a_comment_and_a_table() {
         assert!(page.contains(part), "{part}");
     }
     let markdown = fs::read_to_string(markdown).expect("it was written");
-    let first = format!("### torr history: throughput fell by 20% at {}\n", files[10]);
+    // The dots and slashes of a path mean nothing in Markdown.
+    let first = format!("### torr history: throughput fell by 20% at {}\n", files[10].replace('_', "\\_"));
     assert!(markdown.starts_with(&first) && markdown.contains("| throughput | fell by 20% |"), "{markdown}");
     let table = fs::read_to_string(table).expect("it was written");
     let mut lines = table.lines();
@@ -98,6 +99,12 @@ fn a_history_is_a_page_a_comment_and_a_table() {
     assert_eq!(lines.count(), 19);
     let on_stdout = torr(&["history", &runs, "--csv", "-"]);
     assert_eq!(on_stdout.stdout, table);
+    // A result is never an output, and its folder may have outputs.
+    let over = torr(&["history", &runs, "--csv", &files[0]]);
+    assert_eq!((over.code, over.stdout.as_str()), (Some(2), ""), "{over:?}");
+    assert!(over.stderr.contains("--csv would overwrite "), "{over:?}");
+    assert_eq!(torr(&["history", &runs, "--json", &of("all.json")]).code, Some(0));
+    assert_eq!(torr(&["history", &runs, "--json", &of("all.json")]).code, Some(0));
 }
 
 #[test]

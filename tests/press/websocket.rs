@@ -139,6 +139,14 @@ fn each_message_has_a_response_over_connections_that_are_kept() {
 }
 
 #[test]
+fn a_handshake_is_signed_and_its_messages_are_not() {
+    let serve = router();
+    let signing = ["--aws-sigv4", "aws:amz:eu-west-1:execute-api", "-u", "KEY:s3cret"];
+    let result = press(&echo_url(&serve), &[&["-n", "20", "-c", "2", "--data", "a\r\n\r\nb"][..], &signing].concat());
+    assert_eq!((count(&result, "/requests"), count(&result, "/bytes/body")), (20, 20 * 6), "{result}");
+}
+
+#[test]
 fn messages_go_by_rate_in_flight_together_and_on_new_connections() {
     let serve = router();
     let result = press(&echo_url(&serve), &["-n", "200", "-r", "500", "-c", "4", "--data", "by rate"]);

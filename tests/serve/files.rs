@@ -128,7 +128,9 @@ fn a_root_that_cannot_be_served_is_one_line() {
         format!("torr: cannot serve the files below {none}: No such file or directory (os error 2)\n")
     );
     let root = Path::new(&none).with_file_name("docs").display().to_string();
-    let both = torr(&["serve", "--root", &root, "--router", "true"]);
-    assert_eq!(both.code, Some(2));
-    assert!(both.stderr.contains("leave out router and database"), "{}", both.stderr);
+    for (flag, value, key) in [("--router", "true", "router"), ("--cache-ttl", "5s", "cache_ttl")] {
+        let both = torr(&["serve", "--root", &root, flag, value]);
+        let line = format!("torr: root serves files, without the demo application: drop {key}\n");
+        assert_eq!((both.code, both.stderr), (Some(2), line));
+    }
 }

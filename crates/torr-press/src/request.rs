@@ -90,7 +90,8 @@ impl Requests {
 
     /// Returns the requests of entries, of which there is at least one, and of the composer that made them.
     fn of_entries(entries: Vec<Entry>, choice: Option<Choice>, options: &Options, composer: Composer<'_>) -> Self {
-        let has_own = options.headers.iter().any(|line| line.to_ascii_lowercase().starts_with("authorization:"));
+        let has_own = options.headers.iter().filter_map(|line| line.split([':', ';']).next());
+        let has_own = has_own.into_iter().any(|name| name.eq_ignore_ascii_case("authorization"));
         let signing = match &options.auth {
             // As with curl, a field of the user's own replaces a signature.
             Some(Auth::Signed(signing)) if !has_own => Some((**signing).clone()),

@@ -88,58 +88,65 @@ impl Files {
         Self { cache_bytes, ..self }
     }
 
-    /// Returns the response to a GET or HEAD of a path below the folder, percent-encoded and without a slash in front.
+    /// Returns the response to a GET or HEAD of a path below the folder, percent-encoded and without a slash in front. 503 where the
+    /// system has no file descriptors or memory left, or the disk fails.
     pub fn respond(&self, path: &str, request: &Request<'_>) -> Response {
-        match self.find(path, request) {
-            Some(response) => response,
-            None => self.fallback.as_deref().and_then(|page| self.find(page, request)).unwrap_or_else(missing),
+        let found = self.find(path, request, true);
+        match (found, &self.fallback) {
+            // A folder is no page.
+            (Ok(None), Some(page)) => found_or_missing(self.find(page, request, false)),
+            (found, _) => found_or_missing(found),
         }
     }
 
-    fn find(&self, path: &str, request: &Request<'_>) -> Option<Response> {
-        let location = location::below(path, self.shows_hidden)?;
+    fn find(&self, path: &str, request: &Request<'_>, redirects: bool) -> io::Result<Option<Response>> {
+        let Some(location) = location::below(path, self.shows_hidden) else { return Ok(None) };
         let sending = Sending { request, cache_control: self.cache_control.as_ref() };
         // A file that is replaced between two looks at it is looked up anew, but not for ever.
         for _ in 0..3 {
             let resource = match Cache::with(self.folder.number(), |cache| cache.get(&location)) {
                 Some(known) => known,
                 None => match self.folder.find(&location, &self.index)? {
-                    Found::Folder => return Some(moved(request)),
-                    Found::File(resource) => {
+                    None => return Ok(None),
+                    Some(Found::Folder) => return Ok(redirects.then(|| moved(request))),
+                    Some(Found::File(resource)) => {
                         let resource = Rc::new(resource);
                         Cache::with(self.folder.number(), |cache| cache.put(&location, &resource, self.cache_bytes));
                         resource
                     }
                 },
             };
-            if let Some(response) = self.send(&resource, &sending) {
-                return Some(response);
+            if let Some(response) = self.send(&resource, &sending)? {
+                return Ok(Some(response));
             }
             Cache::with(self.folder.number(), |cache| cache.remove(&location));
         }
-        None
+        Ok(None)
     }
 
     /// Returns the response with the best form of a resource; `None` if its files are others than those that were looked at.
-    fn send(&self, resource: &Resource, sending: &Sending<'_, '_>) -> Option<Response> {
+    fn send(&self, resource: &Resource, sending: &Sending<'_, '_>) -> io::Result<Option<Response>> {
         let form = match resource.forms() {
             [only] => only,
             forms => Accepted::by(sending.request).best(forms),
         };
         if !self.folder.has(form) {
-            return None;
+            return Ok(None);
         }
         let varies = resource.forms().len() > 1;
-        sending.form(form, varies, |range| match form.cached(|| self.folder.read(form)) {
-            Some(content) => Some(content.slice(range.start as usize..range.end as usize).into()),
-            None => content::pieces(self.folder.reopen(form)?, range),
+        sending.form(form, varies, |range| {
+            if form.is_small() {
+                let content = form.cached(|| self.folder.read(form))?;
+                return Ok(content.map(|content| content.slice(range.start as usize..range.end as usize).into()));
+            }
+            self.folder.reopen(form)?.map(|file| content::pieces(file, range)).transpose()
         })
     }
 }
 
 impl Response {
     /// Returns the response with a file: its content type by its name, `ETag` and `Last-Modified`, and what conditional requests and
-    /// ranges of `request` get; 404 if there is no regular file that can be read. The path is the application's: one that a client has a
+    /// ranges of `request` get; 404 if there is no regular file that may be read. The path is the application's: one that a client has a
     /// part in belongs below the folder of [`Files`].
     ///
     /// ```
@@ -149,7 +156,7 @@ impl Response {
     /// # drop(app);
     /// ```
     pub fn file(request: &Request<'_>, path: impl AsRef<Path>) -> Self {
-        content::file(request, path.as_ref()).unwrap_or_else(missing)
+        found_or_missing(content::file(request, path.as_ref()))
     }
 }
 
@@ -164,6 +171,14 @@ fn moved(request: &Request<'_>) -> Response {
     match HeaderValue::try_from(target) {
         Ok(target) => Response::error(301, "Moved permanently\n").header(LOCATION, target),
         Err(_) => missing(),
+    }
+}
+
+/// Returns the response to what was looked for.
+fn found_or_missing(found: io::Result<Option<Response>>) -> Response {
+    match found {
+        Ok(found) => found.unwrap_or_else(missing),
+        Err(_) => Response::error(503, "The file cannot be read now\n"),
     }
 }
 

@@ -79,6 +79,14 @@ impl Config {
         Ok(Self { chosen, sources })
     }
 
+    /// Returns the first setting of the demo application that was given.
+    pub fn of_demo(&self) -> Option<&'static str> {
+        let is_of_demo =
+            |key: &str| ["router", "database"].contains(&key) || key.starts_with("db_") || key.starts_with("cache");
+        let mut keys = SETTINGS.iter().map(|setting| setting.key);
+        keys.find(|key| is_of_demo(key) && self.sources.contains_key(key))
+    }
+
     /// Returns the source of the address to listen on, for a message about it.
     pub fn origin_of_listen(&self) -> String {
         self.sources.get("listen").map_or_else(|| "default".into(), Source::to_string)

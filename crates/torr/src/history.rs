@@ -15,6 +15,8 @@ use torr_lab::history::changes;
 
 /// The fewest results in which a change can be found: three on each side, and more so that chance is excluded.
 const FEWEST: usize = 6;
+/// The most results: the time that the tests of all permutations take grows with the square of their number.
+const MOST: usize = 2000;
 
 /// `torr history`.
 #[derive(Debug, Args)]
@@ -52,7 +54,7 @@ impl HistoryArgs {
 
 /// Finds the changes and writes what is requested.
 pub fn run(args: &HistoryArgs) -> Result<ExitCode, CliError> {
-    let [json, page, markdown, csv] = sink::open_all(args.outputs())?;
+    // Outputs may go to the folder that is read, and over no result of it.
     let results = archive::read(&args.paths).map_err(CliError::Usage)?;
     if results.len() < FEWEST {
         return Err(CliError::Usage(format!(
@@ -60,6 +62,16 @@ pub fn run(args: &HistoryArgs) -> Result<ExitCode, CliError> {
             results.len()
         )));
     }
+    if results.len() > MOST {
+        return Err(CliError::Usage(format!(
+            "expected at most {MOST} results, found {}: pass the newest files only",
+            results.len()
+        )));
+    }
+    let inputs: Vec<_> = results.iter().map(|result| ("a result".to_owned(), result.path.clone())).collect();
+    let named = args.outputs().into_iter().filter_map(|(flag, path)| Some((flag, path?)));
+    sink::check_inputs(named, &inputs)?;
+    let [json, page, markdown, csv] = sink::open_all(args.outputs())?;
     let history = changes(&results, args.seed);
     let is_taken = [&page, &markdown, &csv].iter().any(|sink| sink.as_ref().is_some_and(Sink::takes_stdout));
     page.map_or(Ok(()), |page| report::put(&history, page)).map_err(CliError::Failed)?;

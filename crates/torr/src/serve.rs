@@ -47,7 +47,7 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
     }
     trace(&config.chosen.log_level);
     let origin = config.origin_of_listen();
-    let app = application(&config.chosen)?;
+    let app = application(&config)?;
     let (listen, mut settings) = (config.chosen.listen, config.chosen.settings);
     // The only tasks that the demo application spawns serve connections to databases, and have nothing to finish.
     settings.task_stop_timeout = Duration::ZERO;
@@ -89,12 +89,11 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
 }
 
 /// Returns the files of a folder, or the demo application with its database and cache.
-fn application(chosen: &ServeConfig) -> Result<App, CliError> {
+fn application(config: &Config) -> Result<App, CliError> {
+    let chosen = &config.chosen;
     if let Some(root) = &chosen.root {
-        if chosen.router || chosen.database.is_some() {
-            return Err(CliError::Usage(
-                "root serves files, without the demo application: leave out router and database".into(),
-            ));
+        if let Some(key) = config.of_demo() {
+            return Err(CliError::Usage(format!("root serves files, without the demo application: drop {key}")));
         }
         let files = Files::new(root)
             .map_err(|error| CliError::Usage(format!("cannot serve the files below {}: {error}", root.display())))?;

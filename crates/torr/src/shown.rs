@@ -10,6 +10,8 @@ pub fn shown(metric: Metric, value: f64) -> String {
         Metric::Errors => difference(value),
         Metric::Memory => bytes(value),
         Metric::Instructions => count(value.round() as u64),
+        // Whole microseconds would hide what is compared.
+        Metric::Cpu | Metric::EventCpu if value < 100.0 => format!("{value:.2} us"),
         _ => micros(value),
     }
 }

@@ -6,6 +6,9 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use torr_gauge::RunResult;
 
+/// The most characters that are kept of a value.
+const LONGEST: usize = 200;
+
 /// A difference between a run and the one before it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Beside {
@@ -70,7 +73,16 @@ fn leaves(path: &str, value: &Value, facts: &mut BTreeMap<String, String>) {
         Value::Object(fields) => {
             fields.iter().for_each(|(name, value)| leaves(&format!("{path}.{name}"), value, facts));
         }
-        Value::String(text) => drop(facts.insert(path.to_owned(), text.clone())),
-        other => drop(facts.insert(path.to_owned(), other.to_string())),
+        Value::String(text) => drop(facts.insert(path.to_owned(), cut(text))),
+        other => drop(facts.insert(path.to_owned(), cut(&other.to_string()))),
     }
+}
+
+/// Returns the beginning of a value: a list of stages may have thousands.
+fn cut(text: &str) -> String {
+    let mut shown: String = text.chars().take(LONGEST).collect();
+    if shown.len() < text.len() {
+        shown.push_str("...");
+    }
+    shown
 }

@@ -92,7 +92,8 @@ pub const ROWS: &[Setting] = &[
     setting(Part::Request, "aws-sigv4", Kind::Text("SCOPE"), text!(request.aws_sigv4))
         .help("Sign each request by AWS Signature Version 4 with the key of --user KEY:SECRET, for aws:amz:REGION:SERVICE")
         .excludes(&["oauth2-bearer"])
-        .not_for_sessions("use the option aws-sigv4 in the file instead"),
+        .not_for_sessions("use the option aws-sigv4 in the file instead")
+        .not_for_scripts("its requests are not signed"),
     setting(Part::Request, "cookie", Kind::Text("COOKIES"), texts!(request.cookies))
         .short('b')
         .times(Times::Many)

@@ -164,7 +164,8 @@ fn around(points: &[(f64, f64)]) -> Scale {
     let figures = || points.iter().map(|(_, figure)| *figure);
     let (least, most) = (figures().fold(f64::INFINITY, f64::min), figures().fold(0.0, f64::max));
     let room = (most - least) * 0.3 + most * 0.02;
-    let is_near = least > 0.0 && most < 2.0 * least;
+    // Ticks are whole microseconds, or whole numbers.
+    let is_near = least > 100.0 && most < 2.0 * least;
     if is_near { Scale::Linear((least - room).max(0.0), most + room) } else { Scale::from_zero(most) }
 }
 

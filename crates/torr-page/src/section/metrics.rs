@@ -31,6 +31,8 @@ pub fn shown(metric: &str, figure: f64) -> String {
         "errors" => percent(figure),
         "memory" => bytes(figure),
         "instructions" => count(figure.round() as u64),
+        // Whole microseconds would hide what is compared.
+        "cpu" | "event_cpu" if figure < 100.0 => format!("{figure:.2} us"),
         _ => micros(figure),
     }
 }

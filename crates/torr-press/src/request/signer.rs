@@ -1,5 +1,5 @@
-//! The signing of requests as they are written: one of the same bytes is signed once a second, which is the precision of the time in
-//! a signature.
+//! The signing of requests as they are written. Over HTTP/1.1, one of the same bytes without large content is signed once a second,
+//! which is the precision of the time in a signature; all others are signed one by one.
 
 use super::outgoing::RequestInfo;
 use super::sent_content::SentContent;
@@ -54,7 +54,9 @@ impl<'r> Signer<'r> {
             .collect();
         let host = fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("host"));
         let added = self.fields(second, method, target, host.map_or("", |(_, host)| host), &fields, &content);
-        let tail = out.split_off(start + end + 2);
+        // Behind the request line: the last field of a handshake of WebSocket has to stay the last.
+        let line = memmem::find(request, b"\r\n").unwrap_or(end);
+        let tail = out.split_off(start + line + 2);
         for (name, value) in added {
             out.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
         }

@@ -140,8 +140,8 @@ impl Signing {
             added.push((in_capitals(&of_time), now.to_owned()));
         }
         let hash = given(&of_content).map_or_else(|| hex(&Sha256::digest(request.content)), str::to_owned);
-        let is_s3 = service == "s3";
-        if is_s3 && given(&of_content).is_none() {
+        let is_of = |names: &[&str]| names.iter().any(|name| name.eq_ignore_ascii_case(service));
+        if provider == "aws" && is_of(&["s3"]) && given(&of_content).is_none() {
             added.push((in_capitals(&of_content), hash.clone()));
         }
 
@@ -160,7 +160,7 @@ impl Signing {
         let names = signed.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(";");
         let lines: String = signed.iter().map(|(name, value)| format!("{name}:{value}\n")).collect();
 
-        let path = path(request.path, is_s3);
+        let path = path(request.path, is_of(&["s3", "s3-express", "s3-outposts"]));
         let query = request.query.map_or_else(String::new, query);
         let canonical = format!("{}\n{path}\n{query}\n{lines}\n{names}\n{hash}", request.method);
         let day = time.get(..8).unwrap_or(time);

@@ -2,8 +2,11 @@
 
 use super::resource::Resource;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
+
+/// The number of entries that count no more and are still kept in the order, at least.
+const SPARE: usize = 64;
 
 thread_local! {
     /// The caches of this worker, one for each folder.
@@ -13,7 +16,11 @@ thread_local! {
 /// The resources of one folder by their paths.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
-    known: HashMap<Box<[u8]>, Rc<Resource>>,
+    /// Each with the number of its entry.
+    known: HashMap<Box<[u8]>, (u64, Rc<Resource>)>,
+    /// The paths in the order of their entries; an entry that is not the newest of its path counts no more.
+    order: VecDeque<(u64, Box<[u8]>)>,
+    entries: u64,
     bytes: usize,
 }
 
@@ -25,7 +32,7 @@ impl Cache {
 
     /// Returns what is known of a path, if it is not too old.
     pub fn get(&mut self, path: &[u8]) -> Option<Rc<Resource>> {
-        let known = self.known.get(path)?;
+        let (_, known) = self.known.get(path)?;
         if !known.is_old() {
             return Some(Rc::clone(known));
         }
@@ -40,18 +47,25 @@ impl Cache {
             return;
         }
         self.remove(path);
+        // The oldest first: what is wanted often is soon here again.
         while self.bytes + added > most {
-            // Any of them: the order of a map is random, and what is wanted often is soon here again.
-            let Some(other) = self.known.keys().next().cloned() else { break };
-            self.remove(&other);
+            let Some((entry, path)) = self.order.pop_front() else { break };
+            if self.known.get(&path).is_some_and(|(newest, _)| *newest == entry) {
+                self.remove(&path);
+            }
         }
         self.bytes += added;
-        self.known.insert(path.into(), Rc::clone(resource));
+        self.entries += 1;
+        self.known.insert(path.into(), (self.entries, Rc::clone(resource)));
+        self.order.push_back((self.entries, path.into()));
+        if self.order.len() > 2 * self.known.len() + SPARE {
+            self.order.retain(|(entry, path)| self.known.get(path).is_some_and(|(newest, _)| newest == entry));
+        }
     }
 
     /// Forgets what is known of a path.
     pub fn remove(&mut self, path: &[u8]) {
-        if let Some((path, resource)) = self.known.remove_entry(path) {
+        if let Some((path, (_, resource))) = self.known.remove_entry(path) {
             self.bytes -= cost(&path, &resource);
         }
     }
@@ -82,6 +96,10 @@ mod tests {
         cache.remove(b"49");
         cache.remove(b"none");
         assert_eq!((cache.known.len(), cache.bytes), (4, 4 * (one.footprint() + 2)));
+        for _ in 0..1000 {
+            cache.put(b"48", &one, most);
+        }
+        assert!(cache.order.len() <= 2 * 4 + super::SPARE && cache.get(b"47").is_some(), "{cache:?}");
         cache.put(b"50", &one, 10);
         assert!(cache.get(b"50").is_none(), "it is larger than all that may be kept");
     }

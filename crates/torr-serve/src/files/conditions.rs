@@ -15,11 +15,13 @@ pub(super) enum Verdict {
     Failed,
 }
 
-/// The fields of a request that are about its content, each the first of its name.
+/// The fields of a request that are about its content, each the first of its name, but for lists of tags.
 #[derive(Debug, Default)]
 pub(super) struct Conditions<'r> {
-    if_match: Option<&'r [u8]>,
-    if_none_match: Option<&'r [u8]>,
+    /// Whether the request is a GET or HEAD.
+    is_safe: bool,
+    if_match: Vec<&'r [u8]>,
+    if_none_match: Vec<&'r [u8]>,
     if_modified_since: Option<&'r [u8]>,
     if_unmodified_since: Option<&'r [u8]>,
     if_range: Option<&'r [u8]>,
@@ -29,13 +31,19 @@ pub(super) struct Conditions<'r> {
 impl<'r> Conditions<'r> {
     /// Reads the fields of a request.
     pub fn of(request: &Request<'r>) -> Self {
-        let mut read = Self::default();
+        let mut read = Self { is_safe: matches!(request.method(), "GET" | "HEAD"), ..Self::default() };
         for (name, value) in request.headers() {
             let place = match name.len() {
                 5 if name.eq_ignore_ascii_case("range") => &mut read.range,
-                8 if name.eq_ignore_ascii_case("if-match") => &mut read.if_match,
+                8 if name.eq_ignore_ascii_case("if-match") => {
+                    read.if_match.push(value);
+                    continue;
+                }
                 8 if name.eq_ignore_ascii_case("if-range") => &mut read.if_range,
-                13 if name.eq_ignore_ascii_case("if-none-match") => &mut read.if_none_match,
+                13 if name.eq_ignore_ascii_case("if-none-match") => {
+                    read.if_none_match.push(value);
+                    continue;
+                }
                 17 if name.eq_ignore_ascii_case("if-modified-since") => &mut read.if_modified_since,
                 19 if name.eq_ignore_ascii_case("if-unmodified-since") => &mut read.if_unmodified_since,
                 _ => continue,
@@ -47,18 +55,19 @@ impl<'r> Conditions<'r> {
 
     /// Returns what is to be done, in the order of section 13.2.2.
     pub fn verdict(&self, form: &Form) -> Verdict {
-        if let Some(tags) = self.if_match {
-            if !names(tags, form.tag(), false) {
+        let name = |lists: &[&[u8]], weakly| lists.iter().any(|list| names(list, form.tag(), weakly));
+        if !self.if_match.is_empty() {
+            if !name(&self.if_match, false) {
                 return Verdict::Failed;
             }
         } else if self.if_unmodified_since.and_then(seconds).is_some_and(|since| form.is_newer_than(since)) {
             return Verdict::Failed;
         }
-        if let Some(tags) = self.if_none_match {
-            if names(tags, form.tag(), true) {
-                return Verdict::NotModified;
+        if !self.if_none_match.is_empty() {
+            if name(&self.if_none_match, true) {
+                return if self.is_safe { Verdict::NotModified } else { Verdict::Failed };
             }
-        } else if self.if_modified_since.and_then(seconds).is_some_and(|since| form.is_at_most(since)) {
+        } else if self.is_safe && self.if_modified_since.and_then(seconds).is_some_and(|since| form.is_at_most(since)) {
             return Verdict::NotModified;
         }
         Verdict::Send

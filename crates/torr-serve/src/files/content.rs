@@ -1,7 +1,7 @@
 //! Responses with the content of files.
 
 use super::conditions::{Conditions, Verdict};
-use super::folder::content_type;
+use super::folder::{HOW, content_type, is_missing};
 use super::form::{Form, Identity};
 use super::range::{Wanted, wanted};
 use crate::message::request::Request;
@@ -9,8 +9,9 @@ use crate::message::response::{Body, Pieces, Response, SMALL};
 use bytes::Bytes;
 use http::HeaderValue;
 use http::header::{ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_RANGE, ETAG, LAST_MODIFIED, VARY};
-use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
+use rustix::fs::{CWD, Mode, fstat, openat};
 use std::fs::File;
+use std::io;
 use std::ops::Range;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
@@ -24,18 +25,21 @@ pub(super) struct Sending<'s, 'r> {
 }
 
 impl Sending<'_, '_> {
-    /// Returns the response with a form, whose content in a range `content` makes. `None` if that is not to be had.
+    /// Returns the response with a form, whose content in a range `content` makes. `None` if that makes none.
+    ///
+    /// # Errors
+    /// Those of `content`.
     pub fn form(
         &self,
         form: &Form,
         varies: bool,
-        content: impl FnOnce(Range<u64>) -> Option<Body>,
-    ) -> Option<Response> {
+        content: impl FnOnce(Range<u64>) -> io::Result<Option<Body>>,
+    ) -> io::Result<Option<Response>> {
         let conditions = Conditions::of(self.request);
         let all = 0..form.length();
         let (response, range) = match conditions.verdict(form) {
-            Verdict::Failed => return Some(Response::error(412, "Precondition failed\n")),
-            Verdict::NotModified => return Some(self.described(Response::new(304), form, varies)),
+            Verdict::Failed => return Ok(Some(Response::error(412, "Precondition failed\n"))),
+            Verdict::NotModified => return Ok(Some(self.described(Response::new(304), form, varies))),
             Verdict::Send => match conditions.range(form).map_or(Wanted::Whole, |range| wanted(range, form.length())) {
                 Wanted::Whole => (Response::new(200), all),
                 Wanted::Part(range) if self.request.method() == "GET" => {
@@ -44,19 +48,20 @@ impl Sending<'_, '_> {
                 }
                 Wanted::Beyond if self.request.method() == "GET" => {
                     let value = of_numbers(format!("bytes */{}", form.length()));
-                    return Some(Response::error(416, "Range not satisfiable\n").header(CONTENT_RANGE, value));
+                    let response = Response::error(416, "Range not satisfiable\n");
+                    return Ok(Some(response.header(CONTENT_RANGE, value)));
                 }
                 Wanted::Part(_) | Wanted::Beyond => (Response::new(200), all),
             },
         };
-        let body = content(range)?;
+        let Some(body) = content(range)? else { return Ok(None) };
         let mut response = self.described(response, form, varies);
         (response.content_type, response.body) = (form.content_type, body);
         let response = response.header(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-        Some(match form.coding {
+        Ok(Some(match form.coding {
             Some(coding) => response.header(CONTENT_ENCODING, HeaderValue::from_static(coding.name())),
             None => response,
-        })
+        }))
     }
 
     /// Adds the fields that a response without content has as well.
@@ -78,36 +83,42 @@ fn of_numbers(text: String) -> HeaderValue {
 }
 
 /// Returns the content of a file in a range: at once if it is short, otherwise read as the client takes it.
-pub(super) fn pieces(file: File, mut range: Range<u64>) -> Option<Body> {
+///
+/// # Errors
+/// If the file cannot be read.
+pub(super) fn pieces(file: File, mut range: Range<u64>) -> io::Result<Body> {
     let length = range.end - range.start;
     let mut read = move || {
         let mut piece = vec![0; (range.end - range.start).min(SMALL as u64) as usize];
-        // A file that has become shorter ends the response early, and with it the connection.
-        let got = file.read_at(&mut piece, range.start).ok().filter(|got| *got > 0)?;
+        let got = file.read_at(&mut piece, range.start)?;
         piece.truncate(got);
         range.start += got as u64;
-        Some(Bytes::from(piece))
+        // A file that has become shorter ends the response early, and with it the connection.
+        Ok::<_, io::Error>((got > 0).then(|| Bytes::from(piece)))
     };
     if length == 0 {
-        return Some(Body::Empty);
+        return Ok(Body::Empty);
     }
-    if length <= SMALL as u64 {
-        let whole = read()?;
-        if whole.len() as u64 == length {
-            return Some(Body::Bytes(whole));
-        }
-        let rest = std::iter::once(whole).chain(std::iter::from_fn(read));
-        return Some(Body::Pieces(Pieces { length, next: Box::new(rest) }));
+    let first = if length <= SMALL as u64 { read()? } else { None };
+    if let Some(whole) = first.as_ref().filter(|piece| piece.len() as u64 == length) {
+        return Ok(Body::Bytes(whole.clone()));
     }
-    Some(Body::Pieces(Pieces { length, next: Box::new(std::iter::from_fn(read)) }))
+    let rest = first.into_iter().chain(std::iter::from_fn(move || read().ok().flatten()));
+    Ok(Body::Pieces(Pieces { length, next: Box::new(rest) }))
 }
 
-/// Returns the response with a file by its path; `None` if there is no regular file that can be read.
-pub(super) fn file(request: &Request<'_>, path: &Path) -> Option<Response> {
-    let how = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file: File = openat(CWD, path, how, Mode::empty()).ok()?.into();
-    let identity = Identity::of(&fstat(file.as_fd()).ok()?)?;
+/// Returns the response with a file by its path; `None` if there is no regular file that may be read.
+///
+/// # Errors
+/// If the system has no file descriptors or memory left, or the disk fails.
+pub(super) fn file(request: &Request<'_>, path: &Path) -> io::Result<Option<Response>> {
+    let file: File = match openat(CWD, path, HOW, Mode::empty()) {
+        Ok(file) => file.into(),
+        Err(error) if is_missing(error) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let Some(identity) = Identity::of(&fstat(file.as_fd())?) else { return Ok(None) };
     let name = path.as_os_str().as_bytes();
     let form = Form::new(name.to_owned(), identity, content_type(name), None);
-    Sending { request, cache_control: None }.form(&form, false, |range| pieces(file, range))
+    Sending { request, cache_control: None }.form(&form, false, |range| pieces(file, range).map(Some))
 }

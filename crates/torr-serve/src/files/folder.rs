@@ -4,6 +4,7 @@ use super::form::{Coding, Form, Identity};
 use super::resource::Resource;
 use bytes::Bytes;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, Stat, fstat, openat, openat2, statat};
+use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
@@ -43,27 +44,30 @@ impl Folder {
     }
 
     /// Finds the file at a path and its ready-compressed forms, or the index file of the folder there. `None` if there is no file.
-    pub fn find(&self, path: &[u8], index: &str) -> Option<Found> {
+    ///
+    /// # Errors
+    /// If the system has no file descriptors or memory left, or the disk fails.
+    pub fn find(&self, path: &[u8], index: &str) -> io::Result<Option<Found>> {
         let is_folder = path.is_empty() || path.ends_with(b"/");
         let mut path = path.to_owned();
         if is_folder {
             path.extend_from_slice(index.as_bytes());
         }
-        let (_, stat) = self.open_below(&path)?;
+        let Some((_, stat)) = self.open_below(&path)? else { return Ok(None) };
         let Some(identity) = Identity::of(&stat) else {
             let leads_on = !is_folder && rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir();
-            return leads_on.then_some(Found::Folder);
+            return Ok(leads_on.then_some(Found::Folder));
         };
         let content_type = content_type(&path);
         let mut forms = Vec::with_capacity(1);
         for coding in Coding::ALL {
             let beside = [&path, coding.suffix()].concat();
-            if let Some(identity) = self.open_below(&beside).and_then(|(_, stat)| Identity::of(&stat)) {
+            if let Some(identity) = self.open_below(&beside)?.and_then(|(_, stat)| Identity::of(&stat)) {
                 forms.push(Form::new(beside, identity, content_type, Some(coding)));
             }
         }
         forms.insert(0, Form::new(path, identity, content_type, None));
-        Some(Found::File(Resource::new(forms)))
+        Ok(Some(Found::File(Resource::new(forms))))
     }
 
     /// Whether the file of a form is still what it was.
@@ -74,26 +78,56 @@ impl Folder {
     }
 
     /// Opens the file of a form; `None` if it is another one by now.
-    pub fn reopen(&self, form: &Form) -> Option<File> {
-        let (file, stat) = self.open_below(&form.path)?;
-        (Identity::of(&stat) == Some(form.identity)).then_some(file)
+    ///
+    /// # Errors
+    /// As [`Folder::find`].
+    pub fn reopen(&self, form: &Form) -> io::Result<Option<File>> {
+        let opened = self.open_below(&form.path)?;
+        Ok(opened.filter(|(_, stat)| Identity::of(stat) == Some(form.identity)).map(|(file, _)| file))
     }
 
     /// Reads the file of a form; `None` if it is another one by now.
-    pub fn read(&self, form: &Form) -> Option<Bytes> {
+    ///
+    /// # Errors
+    /// As [`Folder::find`].
+    pub fn read(&self, form: &Form) -> io::Result<Option<Bytes>> {
+        let Some(file) = self.reopen(form)? else { return Ok(None) };
         let mut content = Vec::with_capacity(form.length() as usize + 1);
-        self.reopen(form)?.take(form.length() + 1).read_to_end(&mut content).ok()?;
-        (content.len() as u64 == form.length()).then(|| content.into())
+        file.take(form.length() + 1).read_to_end(&mut content)?;
+        Ok((content.len() as u64 == form.length()).then(|| content.into()))
     }
 
-    /// Opens what lies at a path, if it does below the folder.
-    fn open_below(&self, path: &[u8]) -> Option<(File, Stat)> {
-        // A pipe without a writer would wait for one.
-        let how = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let file = openat2(&self.folder, path, how, Mode::empty(), BELOW).ok()?;
-        let stat = fstat(file.as_fd()).ok()?;
-        Some((file.into(), stat))
+    /// Opens what lies at a path; `None` if nothing does below the folder that may be read.
+    fn open_below(&self, path: &[u8]) -> io::Result<Option<(File, Stat)>> {
+        let mut opened = openat2(&self.folder, path, HOW, Mode::empty(), BELOW);
+        for _ in 0..RETRIES {
+            // The kernel could not make sure that a link with `..` stayed below, as something was renamed meanwhile.
+            if !matches!(opened, Err(Errno::AGAIN)) {
+                break;
+            }
+            opened = openat2(&self.folder, path, HOW, Mode::empty(), BELOW);
+        }
+        match opened {
+            Ok(file) => {
+                let stat = fstat(file.as_fd())?;
+                Ok(Some((file.into(), stat)))
+            }
+            Err(error) if is_missing(error) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
+}
+
+/// How a file is opened: a pipe without a writer would wait for one otherwise.
+pub(super) const HOW: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+/// How often a file is opened again where the kernel wants that.
+const RETRIES: usize = 5;
+
+/// Whether an error is about the path, and not about the system.
+pub(super) fn is_missing(error: Errno) -> bool {
+    use Errno as E;
+    [E::NOENT, E::NOTDIR, E::LOOP, E::XDEV, E::ACCESS, E::PERM, E::NAMETOOLONG, E::NXIO, E::NODEV, E::INVAL]
+        .contains(&error)
 }
 
 /// Neither `..` nor a link leads out.

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use http::HeaderValue;
 use rustix::fs::Stat;
 use std::cell::OnceCell;
+use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The size in bytes up to which content is kept in memory.
@@ -83,7 +84,9 @@ pub(super) struct Form {
 impl Form {
     pub fn new(path: Vec<u8>, identity: Identity, content_type: &'static str, coding: Option<Coding>) -> Self {
         let (seconds, nanos) = identity.modified;
-        let tag = format!("\"{seconds:x}.{nanos:x}-{:x}\"", identity.size);
+        // Compressors give what they write the time of what they read: two forms may have time and size in common.
+        let coded = coding.map_or_else(String::new, |coding| format!("-{}", coding.name()));
+        let tag = format!("\"{seconds:x}.{nanos:x}-{:x}{coded}\"", identity.size);
         let modified = u64::try_from(seconds).ok().map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds));
         let past = modified.filter(|modified| *modified <= SystemTime::now());
         let value = |text: String| HeaderValue::try_from(text).expect("hexadecimal digits and dates are valid values");
@@ -131,21 +134,28 @@ impl Form {
         u64::try_from(self.identity.modified.0).is_ok_and(|modified| modified == second)
     }
 
-    /// Returns the content, if it may be kept in memory; `read` reads it once.
-    pub fn cached(&self, read: impl FnOnce() -> Option<Bytes>) -> Option<&Bytes> {
-        if self.length() > LARGEST_CACHED {
-            return None;
-        }
-        if self.content.get().is_none() {
+    /// Whether the content may be kept in memory.
+    pub fn is_small(&self) -> bool {
+        self.length() <= LARGEST_CACHED
+    }
+
+    /// Returns the content, which `read` reads once; `None` if it reads none.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub fn cached(&self, read: impl FnOnce() -> io::Result<Option<Bytes>>) -> io::Result<Option<&Bytes>> {
+        if self.content.get().is_none()
+            && let Some(content) = read()?
+        {
             // Nothing else fills it: this is its only place, on its only thread.
-            let _ = self.content.set(read()?);
+            let _ = self.content.set(content);
         }
-        self.content.get()
+        Ok(self.content.get())
     }
 
     /// Returns the number of bytes that it takes in memory with its content.
     pub fn footprint(&self) -> usize {
-        let content = if self.length() > LARGEST_CACHED { 0 } else { self.length() as usize };
+        let content = if self.is_small() { self.length() as usize } else { 0 };
         size_of::<Self>() + self.path.len() + content
     }
 }

@@ -227,6 +227,51 @@ fn a_controller_sends_a_file_of_its_choice() {
 }
 
 #[test]
+fn conditions_are_those_of_all_lines_and_of_the_method() {
+    let folder = site();
+    let path = folder.path().join("outside.txt");
+    let of_post = path.clone();
+    let app = App::new()
+        .get("/file", move |request| Response::file(request, &path))
+        .post("/file", move |request| Response::file(request, &of_post));
+    let server = Running::start(app);
+    let mut client = server.client();
+    let tag = request(&mut client, "GET /file", "").field("ETag").expect("it has one").to_owned();
+    let lines = |name: &str| format!("{name}: \"other\"\r\n{name}: {tag}\r\n");
+    assert_eq!(request(&mut client, "GET /file", &lines("If-Match")).status, 200);
+    assert_eq!(request(&mut client, "GET /file", &lines("If-None-Match")).status, 304);
+    assert_eq!(request(&mut client, "GET /file", "If-Match: \"other\"\r\n").status, 412);
+    let post = format!("Content-Length: 0\r\n{}", lines("If-None-Match"));
+    assert_eq!(request(&mut client, "POST /file", &post).status, 412);
+}
+
+#[test]
+fn forms_of_one_size_and_time_have_tags_of_their_own() {
+    let folder = site();
+    let time = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(784_111_777);
+    for name in ["app.js", "app.js.br", "app.js.gz"] {
+        let path = folder.path().join("site").join(name);
+        fs::write(&path, "123456").expect("a file can be written");
+        fs::File::options().write(true).open(&path).and_then(|file| file.set_modified(time)).expect("it is ours");
+    }
+    let server = serve(folder.path(), |files| files);
+    let mut client = server.client();
+    let mut tag = |accepted: &str| {
+        let response = request(&mut client, "GET /app.js", &format!("Accept-Encoding: {accepted}\r\n"));
+        response.field("ETag").expect("it has one").to_owned()
+    };
+    let tags = [tag("br"), tag("gzip"), tag("identity")];
+    assert!(tags[0] != tags[1] && tags[1] != tags[2] && tags[0] != tags[2], "{tags:?}");
+}
+
+#[test]
+fn a_fallback_that_is_a_folder_is_no_page() {
+    let folder = site();
+    let server = serve(folder.path(), |files| files.fallback("docs"));
+    assert_eq!(request(&mut server.client(), "GET /any", "").status, 404);
+}
+
+#[test]
 fn a_folder_that_cannot_be_opened_is_an_error() {
     let folder = site();
     let error = Files::new(folder.path().join("none")).expect_err("there is none");

@@ -2,6 +2,7 @@
 
 use crate::shown::shown;
 use std::fmt::Write;
+use torr_gauge::redact::printable;
 use torr_lab::history::{Beside, Change, History};
 use torr_report::human::{difference, plural};
 use torr_report::style::{FAINT, STRONG, paint};
@@ -21,13 +22,16 @@ pub fn text(history: &History) -> String {
             "\n  {} {} at {}: from {} to {}\n    {}",
             change.metric.name(),
             by(change),
-            change.run,
+            printable(&change.run),
             shown(change.metric, change.before),
             shown(change.metric, change.since),
-            paint(FAINT, format!("the run of {}, after {}; p = {:.3}", change.started_at, change.after, change.p)),
+            paint(
+                FAINT,
+                printable(&format!("the run of {}, after {}; p = {:.3}", change.started_at, change.after, change.p))
+            ),
         );
         for line in beside(history, change) {
-            let _ = writeln!(out, "    {}", paint(FAINT, line));
+            let _ = writeln!(out, "    {}", paint(FAINT, printable(&line)));
         }
     }
     out
@@ -35,8 +39,7 @@ pub fn text(history: &History) -> String {
 
 /// Returns the changes as Markdown, the newest first.
 pub fn markdown(history: &History) -> String {
-    let cell = |text: &str| text.replace('|', "\\|");
-    let mut out = format!("### torr history: {}\n\n{}\n", conclusion(history), runs(history));
+    let mut out = format!("### torr history: {}\n\n{}\n", plain(&conclusion(history)), runs(history));
     if history.changes.is_empty() {
         return out;
     }
@@ -46,15 +49,27 @@ pub fn markdown(history: &History) -> String {
     for change in changes {
         let _ = writeln!(
             out,
-            "| {} | {} | {} | {} | {}, `{}` | {} |",
+            "| {} | {} | {} | {} | {}, {} | {} |",
             change.metric.name(),
             by(change),
             shown(change.metric, change.before),
             shown(change.metric, change.since),
-            change.started_at.get(..10).unwrap_or_default(),
-            cell(&change.run),
-            cell(&beside(history, change).join("; ")),
+            plain(change.started_at.get(..10).unwrap_or_default()),
+            plain(&change.run),
+            plain(&beside(history, change).join("; ")),
         );
+    }
+    out
+}
+
+/// Returns a text as Markdown that shows it as it is: file names and results may have any characters.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in printable(text).chars() {
+        if "\\`*_<>[]|@#&".contains(c) {
+            out.push('\\');
+        }
+        out.push(c);
     }
     out
 }
