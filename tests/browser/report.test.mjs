@@ -199,6 +199,8 @@ test("keys go from interval to interval, and show a part of the run", async () =
   const rows = await page.$$eval("tr[data-t]", (all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
   const figures = () => page.$$eval(".readout dd", (all) => all.map((one) => one.textContent));
   await page.locator(".plots").focus();
+  // The page scrolls to what has the focus, and a scroll ends what is shown: both are done with the frame after the next.
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
   assert.deepEqual(await figures(), rows[1]);
