@@ -111,7 +111,11 @@ impl Files {
                     Some(Found::Folder) => return Ok(redirects.then(|| moved(request))),
                     Some(Found::File(resource)) => {
                         let resource = Rc::new(resource);
-                        Cache::with(self.folder.number(), |cache| cache.put(&location, &resource, self.cache_bytes));
+                        if resource.is_settled() {
+                            Cache::with(self.folder.number(), |cache| {
+                                cache.put(&location, &resource, self.cache_bytes);
+                            });
+                        }
                         resource
                     }
                 },

@@ -52,6 +52,9 @@ pub(super) struct Identity {
     changed: (i64, u64),
 }
 
+/// How long after a change of a file another one may have the same time: the ticks of kernels before 6.13, and some room.
+const SAME_TIME: Duration = Duration::from_millis(20);
+
 impl Identity {
     /// Returns the identity of a regular file; `None` for anything else.
     #[expect(clippy::unnecessary_cast, reason = "the types differ between architectures")]
@@ -64,6 +67,14 @@ impl Identity {
             modified: (stat.st_mtime as i64, stat.st_mtime_nsec as u64),
             changed: (stat.st_ctime as i64, stat.st_ctime_nsec as u64),
         })
+    }
+
+    /// Whether a later change of the file would be known by its time.
+    pub fn is_settled(&self) -> bool {
+        let (seconds, nanos) = self.changed;
+        let changed = u64::try_from(seconds).map(|seconds| UNIX_EPOCH + Duration::new(seconds, nanos as u32));
+        // One of the future is known by nothing.
+        changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|since| since > SAME_TIME))
     }
 }
 
@@ -163,11 +174,23 @@ impl Form {
 #[cfg(test)]
 pub(super) mod tests {
     use super::{Coding, Form, Identity};
+    use std::time::{SystemTime, UNIX_EPOCH};
 
     /// A form that no test opens.
     pub fn of_coding(coding: Option<Coding>) -> Form {
         let identity = Identity { device: 1, inode: 1, size: 9, modified: (784_111_777, 5), changed: (784_111_777, 5) };
         Form::new(b"a".to_vec(), identity, "text/css", coding)
+    }
+
+    #[test]
+    fn a_file_that_changed_just_now_may_change_again_unseen() {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is not 1970");
+        let changed = |seconds: i64| Identity {
+            changed: (since.as_secs() as i64 + seconds, since.subsec_nanos().into()),
+            ..of_coding(None).identity
+        };
+        assert!(of_coding(None).identity.is_settled() && changed(-1).is_settled());
+        assert!(!changed(0).is_settled() && !changed(3600).is_settled());
     }
 
     #[test]

@@ -11,17 +11,24 @@ const LIFETIME: Duration = Duration::from_secs(1);
 pub(super) struct Resource {
     forms: Vec<Form>,
     found: Instant,
+    settled: bool,
 }
 
 impl Resource {
     /// Returns a resource of these forms, the plain one first.
     pub fn new(forms: Vec<Form>) -> Self {
-        Self { forms, found: Instant::now() }
+        let settled = forms.iter().all(|form| form.identity.is_settled());
+        Self { forms, found: Instant::now(), settled }
     }
 
     /// Returns the forms: the plain one, then the compressed ones, the best first.
     pub fn forms(&self) -> &[Form] {
         &self.forms
+    }
+
+    /// Whether changes of the files since then would be known.
+    pub fn is_settled(&self) -> bool {
+        self.settled
     }
 
     /// Whether other forms may have appeared since.
