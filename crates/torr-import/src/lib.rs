@@ -15,6 +15,7 @@ mod line;
 mod node;
 pub mod openapi;
 mod parts;
+mod pattern;
 pub mod postman;
 mod reader;
 mod reason;

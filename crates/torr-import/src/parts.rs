@@ -1,6 +1,7 @@
 //! Parts of hurl files that every import writes.
 
 use crate::draft::LeftOut;
+use crate::node::Node;
 use torr_session::hurl::Position;
 use torr_session::hurl::ast::{
     Assert, Capture, Entry, EntryOption, Expression, Filter, KeyValue, MultipartPart, Number, OptionName, OptionValue,
@@ -178,5 +179,16 @@ pub(crate) fn push(pieces: &mut Vec<Piece>, piece: Piece) {
         (_, Piece::Text(text)) if text.is_empty() => {}
         (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
         (_, piece) => pieces.push(piece),
+    }
+}
+
+/// Returns a piece of text as it stands within a string of JSON.
+pub(crate) fn within_json(piece: Piece) -> Piece {
+    match piece {
+        Piece::Text(text) => {
+            let quoted = Node::Text(text).to_json();
+            Piece::Text(quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned())
+        }
+        placeholder => placeholder,
     }
 }

@@ -90,11 +90,11 @@ impl Requests {
 
     /// Returns the requests of entries, of which there is at least one, and of the composer that made them.
     fn of_entries(entries: Vec<Entry>, choice: Option<Choice>, options: &Options, composer: Composer<'_>) -> Self {
-        let has_own = options.headers.iter().filter_map(|line| line.split([':', ';']).next());
-        let has_own = has_own.into_iter().any(|name| name.eq_ignore_ascii_case("authorization"));
         let signing = match &options.auth {
             // As with curl, a field of the user's own replaces a signature.
-            Some(Auth::Signed(signing)) if !has_own => Some((**signing).clone()),
+            Some(Auth::Signed(signing)) if !fields::have(&options.headers, "authorization") => {
+                Some((**signing).clone())
+            }
             _ => None,
         };
         let longest = if signing.is_some() { signer::LONGEST } else { 0 };
@@ -102,7 +102,6 @@ impl Requests {
             choice,
             signing,
             is_same: false,
-            is_constant: false,
             constant: None,
             asks_to_close: fields::ask_to_close(&options.headers),
             largest: longest + entries.iter().map(|entry| entry.longest).max().unwrap_or(0),
@@ -117,9 +116,8 @@ impl Requests {
             entries,
         };
         shared.is_same = shared.choice.is_none() && shared.entries[0].is_constant();
-        shared.is_constant = shared.is_same && shared.signing.is_none();
         let first = &shared.entries[0];
-        if shared.is_constant && !first.has_shared_content() && !first.is_encoded() {
+        if shared.is_constant() && !first.has_shared_content() && !first.is_encoded() {
             let mut bytes = Vec::new();
             Cursor::new(&shared, 0, 1).write(&mut bytes);
             bytes.shrink_to_fit();
@@ -242,7 +240,7 @@ impl Requests {
 
     /// Whether all requests have the same bytes.
     pub fn is_constant(&self) -> bool {
-        self.shared.is_constant
+        self.shared.is_constant()
     }
 
     /// Whether a request has content that all connections send from the same memory.

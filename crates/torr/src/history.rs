@@ -5,6 +5,7 @@ mod words;
 
 use crate::doctor;
 use crate::exit::CliError;
+use crate::output;
 use crate::report;
 use crate::sink::{self, Sink};
 use clap::Args;
@@ -73,14 +74,13 @@ pub fn run(args: &HistoryArgs) -> Result<ExitCode, CliError> {
     sink::check_inputs(named, &inputs)?;
     let [json, page, markdown, csv] = sink::open_all(args.outputs())?;
     let history = changes(&results, args.seed);
-    let is_taken = [&page, &markdown, &csv].iter().any(|sink| sink.as_ref().is_some_and(Sink::takes_stdout));
+    let is_taken = [&json, &page, &markdown, &csv].iter().any(|sink| sink.as_ref().is_some_and(Sink::takes_stdout));
+    json.map_or(Ok(()), |json| doctor::write(&history, json))?;
     page.map_or(Ok(()), |page| report::put(&history, page)).map_err(CliError::Failed)?;
     markdown.map_or(Ok(()), |file| file.put(&words::markdown(&history))).map_err(CliError::Failed)?;
     csv.map_or(Ok(()), |file| csv::text(&history).and_then(|text| file.put(&text))).map_err(CliError::Failed)?;
-    match json {
-        Some(json) if is_taken => doctor::write(&history, json)?,
-        None if is_taken => {}
-        json => doctor::put(&history, json, || words::text(&history))?,
+    if !is_taken {
+        output::report(&words::text(&history));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -8,7 +8,7 @@ use crate::content::{is_kept, json};
 use crate::draft::LeftOut;
 use crate::form::{FORM, encoded};
 use crate::node::Node;
-use crate::parts::{NOWHERE, beside, drop_field, is_json, pair, plain_name, push};
+use crate::parts::{NOWHERE, beside, drop_field, is_json, pair, plain_name, push, within_json};
 use crate::secret::Secrets;
 use torr_session::hurl::ast::{
     Body, Expression, Filter, JsonPiece, KeyValue, MultipartPart, Piece, Request, Template, TextHint,
@@ -366,17 +366,6 @@ fn compact(template: Template) -> Template {
         }
     }
     made
-}
-
-/// Returns a piece of text as it stands within a string of JSON.
-fn within_json(piece: Piece) -> Piece {
-    match piece {
-        Piece::Text(text) => {
-            let quoted = Node::Text(text).to_json();
-            Piece::Text(quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned())
-        }
-        placeholder => placeholder,
-    }
 }
 
 /// Returns the media type that Bruno gives to a file of a form by its extension.

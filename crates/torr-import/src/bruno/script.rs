@@ -5,15 +5,13 @@
 use super::reader::Reader;
 use crate::draft::{DraftEntry, LeftOut};
 use crate::parts::{capture as captured, option, response};
-use crate::script::expectation::{self, Expectation, Expression, Literal};
+use crate::pattern::pattern;
+use crate::script::blocks::{Blocks, Step, braces};
+use crate::script::expectation::{self, Expression, Literal};
 use crate::secret::Secrets;
 use regex::Regex;
 use std::sync::LazyLock;
 use torr_session::hurl::ast::{OptionName, OptionValue, Query, Value};
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("the pattern is constant and tested")
-}
 
 /// The names of Bruno's statements, and those of Postman's.
 static NAMES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
@@ -62,14 +60,7 @@ static WHOLE: LazyLock<Regex> = LazyLock::new(|| {
 struct Script {
     /// Names of values of the response, and the values.
     bindings: Vec<(String, String)>,
-    /// Tests that are open.
-    tests: usize,
-    /// Braces that are open within what was not understood.
-    opaque: i64,
-    /// Whether the script may have ended above.
-    is_over: bool,
-    is_comment: bool,
-    kept: Vec<String>,
+    blocks: Blocks,
 }
 
 /// Reads the script before a request into its entry.
@@ -98,63 +89,31 @@ fn read(reader: &mut Reader, text: &str, made: &mut DraftEntry, kind: &str, is_b
         made.left_out.push(LeftOut::new("condition of a script", lines[at].trim(), reason));
         // What follows an else is not certain.
         if lines[end].trim() != "}" {
-            script.opaque = 1;
-            script.keep(lines[end], lines[end]);
+            script.forget(lines[end]);
+            script.blocks.keep_open(lines[end]);
         }
         at = end + 1;
     }
-    if script.kept.iter().any(|line| line.contains("setNextRequest")) {
-        let reason = "the entries of a hurl file run in order";
-        made.left_out.push(LeftOut::new("setNextRequest", "", reason));
-    }
-    if !script.kept.is_empty() {
-        made.left_out.push(LeftOut::new(kind, "", "no exact counterpart: its lines are kept as a comment"));
-        made.comments.append(&mut script.kept);
-    }
+    script.blocks.finish(kind, made);
 }
 
 impl Script {
     fn line(&mut self, line: &str, is_before: bool, reader: &mut Reader, made: &mut DraftEntry) {
         let statement = line.trim();
-        if self.is_comment || statement.starts_with("/*") {
-            self.is_comment = !statement.contains("*/");
-            return;
+        match self.blocks.next(statement, &TEST) {
+            Step::Pass => return,
+            Step::Understand(inner) if self.statement(inner, is_before, reader, made) => return,
+            Step::Understand(_) => self.blocks.not_understood(statement),
+            Step::Keep => {}
         }
-        if statement.is_empty() || statement.starts_with("//") {
-            return;
-        }
-        if self.opaque > 0 || self.is_over {
-            self.opaque += braces(statement);
-            self.keep(line, statement);
-            return;
-        }
-        if self.tests > 0 && matches!(statement, "});" | "})") {
-            self.tests -= 1;
-            return;
-        }
-        if let Some(found) = TEST.captures(statement) {
-            let behind = found[1].trim();
-            if behind == "{" {
-                self.tests += 1;
-                return;
-            }
-            let inner = behind.trim_end_matches(';').strip_suffix(')').map(str::trim).unwrap_or_default();
-            let inner = inner.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')).unwrap_or(inner).trim();
-            if !inner.is_empty() && self.statement(inner, is_before, reader, made) {
-                return;
-            }
-        } else if self.statement(statement, is_before, reader, made) {
-            return;
-        }
-        self.opaque = braces(statement).max(0);
-        self.is_over = statement.starts_with("return") || statement.starts_with("throw");
-        self.keep(line, statement);
+        self.forget(statement);
+        self.blocks.keep(line);
     }
 
     /// Returns the number of lines of a block that captures values if the response is what the requests after it need, up to its
     /// brace; `None` for any other line.
     fn block_of_captures(&self, lines: &[&str]) -> Option<usize> {
-        if self.opaque > 0 || self.is_over || self.is_comment {
+        if !self.blocks.is_certain() {
             return None;
         }
         let found = CONDITION.captures(lines.first()?.trim())?;
@@ -175,8 +134,11 @@ impl Script {
                 if matches!(&found[1], "Global" | "Collection") || !is_capture {
                     return None;
                 }
-            } else if inner.bind(statement) {
-            } else if !statement.is_empty() && !statement.starts_with("//") && !LOG.is_match(statement) {
+            } else if !inner.bind(statement)
+                && !statement.is_empty()
+                && !statement.starts_with("//")
+                && !LOG.is_match(statement)
+            {
                 return None;
             }
         }
@@ -214,9 +176,9 @@ impl Script {
         }
     }
 
-    fn keep(&mut self, line: &str, statement: &str) {
+    /// Forgets the names that a line gives other values.
+    fn forget(&mut self, statement: &str) {
         self.bindings.retain(|(name, _)| !statement.contains(&format!("{name} =")));
-        self.kept.push(line.to_owned());
     }
 
     /// Carries a statement over; `false` for one whose meaning is not certain.
@@ -273,20 +235,7 @@ impl Script {
             Some(rest) => format!("pm.expect({rest}"),
             None => statement,
         };
-        match expectation::read(&statement, &[]) {
-            Some(Expectation::Status(code)) => {
-                let expected = response(&mut made.entry);
-                if expected.status.is_none() {
-                    expected.status = Some(code);
-                }
-                expected.status == Some(code)
-            }
-            Some(Expectation::Asserts(asserts)) => {
-                response(&mut made.entry).asserts.extend(asserts);
-                true
-            }
-            None => false,
-        }
+        expectation::add(&statement, &[], made)
     }
 }
 
@@ -347,20 +296,4 @@ fn define(
     let definition = option(OptionName::Variable, of);
     if is_before { &mut made.entry.request.options } else { &mut reader.pending }.push(definition);
     true
-}
-
-/// Returns how many more braces a line opens than it closes, those of strings left out.
-fn braces(line: &str) -> i64 {
-    let mut quote = None;
-    let mut open = 0;
-    for next in line.chars() {
-        match (quote, next) {
-            (Some(end), next) if end == next => quote = None,
-            (None, '"' | '\'' | '`') => quote = Some(next),
-            (None, '{') => open += 1,
-            (None, '}') => open -= 1,
-            _ => {}
-        }
-    }
-    open
 }

@@ -1,13 +1,10 @@
 //! Scripts of the clients, whose statements are Postman's under other names.
 
 use super::block::Language;
+use crate::pattern::pattern;
 use crate::script::Line;
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("the pattern is constant and tested")
-}
 
 /// A condition, with or without a message.
 static ASSERT: LazyLock<Regex> =

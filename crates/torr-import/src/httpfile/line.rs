@@ -1,11 +1,8 @@
 //! The kinds of lines of a file of requests.
 
+use crate::pattern::pattern;
 use regex::Regex;
 use std::sync::LazyLock;
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("the pattern is constant and tested")
-}
 
 /// A request line with a method and a target that is no text of a content.
 static REQUEST: LazyLock<Regex> = LazyLock::new(|| {

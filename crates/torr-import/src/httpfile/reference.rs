@@ -1,14 +1,11 @@
 //! References to the responses of earlier requests, in the notations of VS Code and of httpyac.
 
+use crate::pattern::pattern;
 use regex::Regex;
 use std::sync::LazyLock;
 use torr_session::hurl::ast::Query;
 use torr_session::pattern::is_json_path;
 use torr_xpath::Expression;
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("the pattern is constant and tested")
-}
 
 /// The name of a request, and the path behind it.
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^([\w$-]+)((?:\??\.|\[).+)$"));

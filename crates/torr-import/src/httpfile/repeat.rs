@@ -4,6 +4,7 @@ use super::block::{Block, Definition};
 use super::files::Files;
 use super::text;
 use crate::draft::LeftOut;
+use crate::pattern::pattern;
 use regex::Regex;
 use serde_json::Value;
 use std::sync::LazyLock;
@@ -13,10 +14,6 @@ const MOST: usize = 100;
 
 static COUNT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^for\s*(\d+)$"));
 static OF: LazyLock<Regex> = LazyLock::new(|| pattern(r"^for\s+([A-Za-z_]\w*)\s+of\s+(\[.*\])$"));
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("the pattern is constant and tested")
-}
 
 /// Returns the requests of a block: one for each turn of its loop.
 pub(super) fn turns(block: &Block, files: &Files<'_>) -> Vec<Block> {

@@ -3,7 +3,7 @@
 use crate::content::{content, json};
 use crate::draft::LeftOut;
 use crate::node::Node;
-use crate::parts::{NOWHERE, beside, drop_field, has_field, pair, plain_name, push};
+use crate::parts::{NOWHERE, beside, drop_field, has_field, pair, plain_name, push, within_json};
 use crate::reader::Reader;
 use torr_session::hurl::ast::{Body, KeyValue, MultipartPart, Piece, Request, Template};
 
@@ -192,17 +192,6 @@ fn media_type(name: &str) -> Option<&'static str> {
         "zip" => "application/zip",
         _ => return None,
     })
-}
-
-/// Returns a piece of text as it stands within a string of JSON.
-fn within_json(piece: Piece) -> Piece {
-    match piece {
-        Piece::Text(text) => {
-            let quoted = Node::Text(text).to_json();
-            Piece::Text(quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned())
-        }
-        placeholder => placeholder,
-    }
 }
 
 /// Returns the rows of a table that are on, and says which are off.

@@ -1,14 +1,12 @@
 //! Statements of test scripts that expect something of a response, in the notations of `pm.expect`, `pm.response.to` and `tests[]`.
 
-use crate::parts::{assert, integer, status_between};
+use crate::draft::DraftEntry;
+use crate::parts::{assert, integer, response, status_between};
+use crate::pattern::pattern;
 use regex::Regex;
 use std::sync::LazyLock;
 use torr_session::hurl::ast::{Assert, Filter, Number, Pattern, Predicate, Query, Value};
 use torr_session::pattern::is_json_path;
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("the pattern is constant and tested")
-}
 
 static EXPECT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^pm\.expect\((.+?)\)\.((?:to|not|is)\..+)$"));
 static RESPONSE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^pm\.response\.to\.(.+)$"));
@@ -32,7 +30,7 @@ static CALL: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// What a statement expects.
-pub(crate) enum Expectation {
+enum Expectation {
     Status(u16),
     Asserts(Vec<Assert>),
 }
@@ -141,8 +139,20 @@ fn member(name: &str) -> String {
     if is_plain { format!(".{name}") } else { format!("['{}']", name.replace('\'', "\\'")) }
 }
 
+/// Adds what a statement expects to an entry; `false` for one whose meaning is not certain, or that contradicts one before.
+pub(crate) fn add(statement: &str, bindings: &[String], made: &mut DraftEntry) -> bool {
+    match read(statement, bindings) {
+        Some(Expectation::Status(code)) => *response(&mut made.entry).status.get_or_insert(code) == code,
+        Some(Expectation::Asserts(asserts)) => {
+            response(&mut made.entry).asserts.extend(asserts);
+            true
+        }
+        None => false,
+    }
+}
+
 /// Reads a statement; `None` for one whose meaning is not certain.
-pub(crate) fn read(statement: &str, bindings: &[String]) -> Option<Expectation> {
+fn read(statement: &str, bindings: &[String]) -> Option<Expectation> {
     if let Some(found) = RESPONSE.captures(statement) {
         return of_response(&found[1]);
     }

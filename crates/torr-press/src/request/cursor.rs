@@ -54,7 +54,7 @@ impl<'r> Cursor<'r> {
             },
             turns: shared.turns.block(threads),
             scratch: Vec::new(),
-            is_constant: shared.is_constant,
+            is_constant: shared.is_constant(),
             signer: shared.signing.as_ref().map(|signing| Signer::new(signing, shared.is_same)),
             content_apart: false,
             content: None,

@@ -57,6 +57,11 @@ pub(super) fn compose(
     Ok((fields, host))
 }
 
+/// Whether the user's headers have a field of this name.
+pub(super) fn have(headers: &[String], name: &str) -> bool {
+    headers.iter().filter_map(|line| split(line)).any(|(known, _)| known.eq_ignore_ascii_case(name))
+}
+
 /// Whether the user's headers ask the server to close the connection after each response.
 pub(super) fn ask_to_close(headers: &[String]) -> bool {
     let lines = headers.iter().filter_map(|line| split(line));

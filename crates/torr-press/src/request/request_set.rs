@@ -18,8 +18,6 @@ pub(super) struct RequestSet {
     pub signing: Option<Signing>,
     /// Whether all requests have the same bytes but for their signatures.
     pub is_same: bool,
-    /// Whether all requests have the same bytes.
-    pub is_constant: bool,
     /// The bytes in HTTP/1.1 of the only request, where there is one without placeholders and with no large content.
     pub constant: Option<Vec<u8>>,
     /// Whether the headers ask the server to close the connection after each response.
@@ -35,4 +33,11 @@ pub(super) struct RequestSet {
     pub numbers: Numbers,
     pub record_numbers: Numbers,
     pub turns: Numbers,
+}
+
+impl RequestSet {
+    /// Whether all requests have the same bytes.
+    pub fn is_constant(&self) -> bool {
+        self.is_same && self.signing.is_none()
+    }
 }

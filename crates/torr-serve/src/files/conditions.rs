@@ -18,8 +18,7 @@ pub(super) enum Verdict {
 /// The fields of a request that are about its content, each the first of its name, but for lists of tags.
 #[derive(Debug, Default)]
 pub(super) struct Conditions<'r> {
-    /// Whether the request is a GET or HEAD.
-    is_safe: bool,
+    method: &'r str,
     if_match: Vec<&'r [u8]>,
     if_none_match: Vec<&'r [u8]>,
     if_modified_since: Option<&'r [u8]>,
@@ -31,7 +30,7 @@ pub(super) struct Conditions<'r> {
 impl<'r> Conditions<'r> {
     /// Reads the fields of a request.
     pub fn of(request: &Request<'r>) -> Self {
-        let mut read = Self { is_safe: matches!(request.method(), "GET" | "HEAD"), ..Self::default() };
+        let mut read = Self { method: request.method(), ..Self::default() };
         for (name, value) in request.headers() {
             let place = match name.len() {
                 5 if name.eq_ignore_ascii_case("range") => &mut read.range,
@@ -55,6 +54,7 @@ impl<'r> Conditions<'r> {
 
     /// Returns what is to be done, in the order of section 13.2.2.
     pub fn verdict(&self, form: &Form) -> Verdict {
+        let is_safe = matches!(self.method, "GET" | "HEAD");
         let name = |lists: &[&[u8]], weakly| lists.iter().any(|list| names(list, form.tag(), weakly));
         if !self.if_match.is_empty() {
             if !name(&self.if_match, false) {
@@ -65,17 +65,17 @@ impl<'r> Conditions<'r> {
         }
         if !self.if_none_match.is_empty() {
             if name(&self.if_none_match, true) {
-                return if self.is_safe { Verdict::NotModified } else { Verdict::Failed };
+                return if is_safe { Verdict::NotModified } else { Verdict::Failed };
             }
-        } else if self.is_safe && self.if_modified_since.and_then(seconds).is_some_and(|since| form.is_at_most(since)) {
+        } else if is_safe && self.if_modified_since.and_then(seconds).is_some_and(|since| !form.is_newer_than(since)) {
             return Verdict::NotModified;
         }
         Verdict::Send
     }
 
-    /// Returns the range that is wanted, unless it is wanted of another version of the content.
+    /// Returns the range that a GET wants, unless it is wanted of another version of the content.
     pub fn range(&self, form: &Form) -> Option<&'r [u8]> {
-        let range = self.range?;
+        let range = self.range.filter(|_| self.method == "GET")?;
         let holds = match self.if_range {
             None => true,
             Some(tag) if tag.starts_with(b"\"") => tag == form.tag(),

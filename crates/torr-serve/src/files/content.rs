@@ -1,7 +1,7 @@
 //! Responses with the content of files.
 
 use super::conditions::{Conditions, Verdict};
-use super::folder::{HOW, content_type, is_missing};
+use super::folder::{content_type, open};
 use super::form::{Form, Identity};
 use super::range::{Wanted, wanted};
 use crate::message::request::Request;
@@ -9,11 +9,9 @@ use crate::message::response::{Body, Pieces, Response, SMALL};
 use bytes::Bytes;
 use http::HeaderValue;
 use http::header::{ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_RANGE, ETAG, LAST_MODIFIED, VARY};
-use rustix::fs::{CWD, Mode, fstat, openat};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -36,23 +34,22 @@ impl Sending<'_, '_> {
         content: impl FnOnce(Range<u64>) -> io::Result<Option<Body>>,
     ) -> io::Result<Option<Response>> {
         let conditions = Conditions::of(self.request);
-        let all = 0..form.length();
-        let (response, range) = match conditions.verdict(form) {
+        match conditions.verdict(form) {
             Verdict::Failed => return Ok(Some(Response::error(412, "Precondition failed\n"))),
             Verdict::NotModified => return Ok(Some(self.described(Response::new(304), form, varies))),
-            Verdict::Send => match conditions.range(form).map_or(Wanted::Whole, |range| wanted(range, form.length())) {
-                Wanted::Whole => (Response::new(200), all),
-                Wanted::Part(range) if self.request.method() == "GET" => {
-                    let value = format!("bytes {}-{}/{}", range.start, range.end - 1, form.length());
-                    (Response::new(206).header(CONTENT_RANGE, of_numbers(value)), range)
-                }
-                Wanted::Beyond if self.request.method() == "GET" => {
-                    let value = of_numbers(format!("bytes */{}", form.length()));
-                    let response = Response::error(416, "Range not satisfiable\n");
-                    return Ok(Some(response.header(CONTENT_RANGE, value)));
-                }
-                Wanted::Part(_) | Wanted::Beyond => (Response::new(200), all),
-            },
+            Verdict::Send => {}
+        }
+        let length = form.length();
+        let (response, range) = match conditions.range(form).map_or(Wanted::Whole, |range| wanted(range, length)) {
+            Wanted::Whole => (Response::new(200), 0..length),
+            Wanted::Part(range) => {
+                let value = of_numbers(format!("bytes {}-{}/{length}", range.start, range.end - 1));
+                (Response::new(206).header(CONTENT_RANGE, value), range)
+            }
+            Wanted::Beyond => {
+                let response = Response::error(416, "Range not satisfiable\n");
+                return Ok(Some(response.header(CONTENT_RANGE, of_numbers(format!("bytes */{length}")))));
+            }
         };
         let Some(body) = content(range)? else { return Ok(None) };
         let mut response = self.described(response, form, varies);
@@ -112,12 +109,8 @@ pub(super) fn pieces(file: File, mut range: Range<u64>) -> io::Result<Body> {
 /// # Errors
 /// If the system has no file descriptors or memory left, or the disk fails.
 pub(super) fn file(request: &Request<'_>, path: &Path) -> io::Result<Option<Response>> {
-    let file: File = match openat(CWD, path, HOW, Mode::empty()) {
-        Ok(file) => file.into(),
-        Err(error) if is_missing(error) => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    let Some(identity) = Identity::of(&fstat(file.as_fd())?) else { return Ok(None) };
+    let Some((file, stat)) = open(path)? else { return Ok(None) };
+    let Some(identity) = Identity::of(&stat) else { return Ok(None) };
     let name = path.as_os_str().as_bytes();
     let form = Form::new(name.to_owned(), identity, content_type(name), None);
     Sending { request, cache_control: None }.form(&form, false, |range| pieces(file, range).map(Some))

@@ -99,32 +99,40 @@ impl Folder {
 
     /// Opens what lies at a path; `None` if nothing does below the folder that may be read.
     fn open_below(&self, path: &[u8]) -> io::Result<Option<(File, Stat)>> {
-        let mut opened = openat2(&self.folder, path, HOW, Mode::empty(), BELOW);
-        for _ in 0..RETRIES {
-            // The kernel could not make sure that a link with `..` stayed below, as something was renamed meanwhile.
-            if !matches!(opened, Err(Errno::AGAIN)) {
-                break;
-            }
-            opened = openat2(&self.folder, path, HOW, Mode::empty(), BELOW);
+        // The kernel could not make sure that a link with `..` stayed below where something was renamed meanwhile.
+        let open = || openat2(&self.folder, path, HOW, Mode::empty(), BELOW);
+        let opened = std::iter::repeat_with(open).take(TRIES).find(|opened| !matches!(opened, Err(Errno::AGAIN)));
+        looked_at(opened.unwrap_or(Err(Errno::AGAIN)))
+    }
+}
+
+/// Opens the file at a path of the application's; `None` if nothing is there that may be read.
+///
+/// # Errors
+/// As [`Folder::find`].
+pub(super) fn open(path: &Path) -> io::Result<Option<(File, Stat)>> {
+    looked_at(openat(CWD, path, HOW, Mode::empty()))
+}
+
+/// Returns what was opened; `None` if an error is about the path, and not about the system.
+fn looked_at(opened: rustix::io::Result<OwnedFd>) -> io::Result<Option<(File, Stat)>> {
+    match opened {
+        Ok(file) => {
+            let stat = fstat(file.as_fd())?;
+            Ok(Some((file.into(), stat)))
         }
-        match opened {
-            Ok(file) => {
-                let stat = fstat(file.as_fd())?;
-                Ok(Some((file.into(), stat)))
-            }
-            Err(error) if is_missing(error) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        Err(error) if is_missing(error) => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 
 /// How a file is opened: a pipe without a writer would wait for one otherwise.
-pub(super) const HOW: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
-/// How often a file is opened again where the kernel wants that.
-const RETRIES: usize = 5;
+const HOW: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+/// How often it is tried to open a file where the kernel wants that.
+const TRIES: usize = 6;
 
 /// Whether an error is about the path, and not about the system.
-pub(super) fn is_missing(error: Errno) -> bool {
+fn is_missing(error: Errno) -> bool {
     use Errno as E;
     [E::NOENT, E::NOTDIR, E::LOOP, E::XDEV, E::ACCESS, E::PERM, E::NAMETOOLONG, E::NXIO, E::NODEV, E::INVAL]
         .contains(&error)

@@ -135,11 +135,6 @@ impl Form {
         u64::try_from(self.identity.modified.0).is_ok_and(|modified| modified > second)
     }
 
-    /// Whether it was modified in this second since 1970, or before.
-    pub fn is_at_most(&self, second: u64) -> bool {
-        !self.is_newer_than(second)
-    }
-
     /// Whether it was modified in this second since 1970.
     pub fn is_of(&self, second: u64) -> bool {
         u64::try_from(self.identity.modified.0).is_ok_and(|modified| modified == second)
@@ -198,6 +193,6 @@ pub(super) mod tests {
         let form = of_coding(None);
         assert_eq!(form.tag(), b"\"2ebc98a1.5-9\"");
         assert_eq!(form.last_modified().map(|value| value.as_bytes()), Some(&b"Sun, 06 Nov 1994 08:49:37 GMT"[..]));
-        assert!(form.is_newer_than(784_111_776) && form.is_at_most(784_111_777) && form.is_of(784_111_777));
+        assert!(form.is_newer_than(784_111_776) && !form.is_newer_than(784_111_777) && form.is_of(784_111_777));
     }
 }

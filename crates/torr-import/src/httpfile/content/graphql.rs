@@ -2,12 +2,9 @@
 
 use crate::httpfile::made::Made;
 use crate::node::Node;
+use crate::pattern::pattern;
 use regex::Regex;
 use std::sync::LazyLock;
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("the pattern is constant and tested")
-}
 
 static QUERY: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*(?:query|mutation)(?:[\s({]|$)"));
 static OPERATION: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*(?:query|mutation|subscription)\s+(\w+)"));
