@@ -17,9 +17,9 @@ mod script;
 mod tree;
 mod yaml;
 
+use crate::dotenv::{self, Line};
 use crate::draft::{Draft, ImportError};
 use crate::node::{Node, check_size};
-use crate::secret::Secrets;
 use crate::variables::Variables;
 use item::Environment;
 use reader::Reader;
@@ -59,9 +59,19 @@ pub fn import(files: &BTreeMap<String, String>, options: &Options) -> Result<Dra
         }
     };
     let mut draft = Draft::default();
-    let root = tree::read(files, format, options.only.as_deref(), &mut draft.left_out)?;
+    let only = options.only.as_deref().filter(|only| !only.is_empty());
+    let bundle = match (format, files.get("opencollection.yml")) {
+        (Format::Yaml, Some(text)) => Some(Node::read(text, "opencollection.yml", true)?),
+        _ => None,
+    };
+    let root = tree::read(files, format, bundle.as_ref(), only, &mut draft.left_out)?;
     let items = tree::in_order(&root);
-    let environment = environment(files, format, options.environment.as_deref(), &mut draft)?;
+    let settings = match (bundle, files.get("bruno.json")) {
+        (Some(bundle), _) => bundle,
+        (None, Some(text)) => Node::read(text, "bruno.json", false)?,
+        (None, None) => Node::Null,
+    };
+    let environment = environment(files, format, &settings, options.environment.as_deref(), &mut draft)?;
     let scope = Scope::new(&root.level, &environment, process(files), &items);
     let names = files.values().flat_map(|text| parts(text)).filter_map(|part| match part {
         Part::Name(name) if name.trim() == name && !name.starts_with('$') => Some(name),
@@ -73,20 +83,16 @@ pub fn import(files: &BTreeMap<String, String>, options: &Options) -> Result<Dra
     for (levels, item) in &items {
         request::add(&mut reader, levels, item);
     }
-    let Reader { variables, secrets, mut draft, .. } = reader;
-    if draft.entries.is_empty() {
-        return Err(ImportError(nothing(&draft, options)));
-    }
-    variables.finish(&mut draft);
-    draft.secrets = Secrets::finish(secrets);
-    Ok(draft)
+    let Reader { variables, secrets, draft, .. } = reader;
+    let empty = nothing(&draft, only);
+    crate::reader::Reader { variables, secrets, draft }.finish(&empty)
 }
 
 /// Says why there is no request.
-fn nothing(draft: &Draft, options: &Options) -> String {
+fn nothing(draft: &Draft, only: Option<&str>) -> String {
     let first = draft.left_out.first();
     let because = first.map(|first| format!(" ({} {}: {})", first.kind, first.which, first.reason)).unwrap_or_default();
-    match options.only.as_deref().filter(|only| !only.is_empty()) {
+    match only {
         Some(only) => format!("'{only}' has no requests{because}"),
         None => format!("the collection has no requests{because}"),
     }
@@ -96,18 +102,18 @@ fn nothing(draft: &Draft, options: &Options) -> String {
 fn environment(
     files: &BTreeMap<String, String>,
     format: Format,
+    settings: &Node,
     name: Option<&str>,
     draft: &mut Draft,
 ) -> Result<Environment, ImportError> {
     let end = format.extension();
     let of_folder = |path: &str| path.strip_prefix("environments/")?.strip_suffix(end).map(str::to_owned);
     let of_folder = files.keys().filter_map(|path| of_folder(path)).filter(|name| !name.contains('/'));
-    let root = settings(files)?;
-    let bundled = root.get("config").get("environments").items();
+    let bundled = settings.get("config").get("environments").items();
     let names: Vec<String> = of_folder.chain(bundled.iter().map(|inner| inner.get("name").plain())).collect();
     let by_settings = match format {
-        Format::Bru => root.get("presets"),
-        Format::Yaml => root.get("extensions").get("bruno").get("presets"),
+        Format::Bru => settings.get("presets"),
+        Format::Yaml => settings.get("extensions").get("bruno").get("presets"),
     };
     let by_settings =
         by_settings.get("defaultEnvironment").text().filter(|name| names.iter().any(|known| known == name));
@@ -135,32 +141,14 @@ fn environment(
     Ok(made)
 }
 
-/// Returns the file with the collection's settings.
-fn settings(files: &BTreeMap<String, String>) -> Result<Node, ImportError> {
-    match (files.get("opencollection.yml"), files.get("bruno.json")) {
-        (Some(text), _) => Node::read(text, "opencollection.yml", true),
-        (None, Some(text)) => Node::read(text, "bruno.json", false),
-        (None, None) => Ok(Node::Null),
-    }
-}
-
 /// Returns the names and values of the file `.env`.
 fn process(files: &BTreeMap<String, String>) -> HashMap<String, String> {
-    let mut known = HashMap::new();
-    for line in files.get(".env").map_or("", String::as_str).lines() {
-        let line = line.trim();
-        let line = line.strip_prefix("export ").unwrap_or(line);
-        let Some((name, value)) = line.split_once('=').filter(|_| !line.starts_with('#')) else { continue };
-        let value = value.trim();
-        let quoted = ['"', '\'', '`'].iter().find_map(|quote| value.strip_prefix(*quote)?.split_once(*quote));
-        let value = match quoted {
-            Some((inner, _)) if value.starts_with('"') => inner.replace("\\n", "\n").replace("\\r", "\r"),
-            Some((inner, _)) => inner.to_owned(),
-            None => value.split('#').next().unwrap_or_default().trim_end().to_owned(),
-        };
-        known.insert(name.trim().to_owned(), value);
-    }
-    known
+    let lines = files.get(".env").map_or("", String::as_str).lines().filter_map(dotenv::line);
+    let value = |line: &Line<'_>| match line.has_escapes {
+        true => line.value.replace("\\n", "\n").replace("\\r", "\r"),
+        false => line.value.to_owned(),
+    };
+    lines.map(|line| (line.name.to_owned(), value(&line))).collect()
 }
 
 #[cfg(test)]

@@ -192,3 +192,45 @@ pub(crate) fn within_json(piece: Piece) -> Piece {
         placeholder => placeholder,
     }
 }
+
+/// Returns the media type that Postman and Bruno give to a file by its extension.
+pub(crate) fn media_type_of_file(name: &str) -> Option<&'static str> {
+    Some(match name.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
+        "txt" => "text/plain",
+        "json" => "application/json",
+        "xml" => "application/xml",
+        "html" | "htm" => "text/html",
+        "csv" => "text/csv",
+        "css" => "text/css",
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "gif" => "image/gif",
+        "svg" => "image/svg+xml",
+        "pdf" => "application/pdf",
+        "zip" => "application/zip",
+        _ => return None,
+    })
+}
+
+/// Returns a request of nothing, until there is one.
+pub(crate) fn nothing() -> Request {
+    Request::new("GET", Template::default(), NOWHERE)
+}
+
+/// Returns the options of a signature of AWS: what it is for, as far as that is known, and the key with its secret. As in curl, a region
+/// and a service that are missing are in the host.
+pub(crate) fn aws_options(
+    region_and_service: Vec<Template>,
+    key: Template,
+    secret: Template,
+) -> [(OptionName, Vec<Piece>); 2] {
+    let mut scope = vec![Piece::Text("aws:amz".to_owned())];
+    for part in region_and_service {
+        scope.push(Piece::Text(":".to_owned()));
+        scope.extend(part.0);
+    }
+    let mut user = key.0;
+    user.push(Piece::Text(":".to_owned()));
+    user.extend(secret.0);
+    [(OptionName::AwsSigV4, scope), (OptionName::User, user)]
+}

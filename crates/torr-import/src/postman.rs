@@ -2,7 +2,6 @@
 
 mod auth;
 mod body;
-mod dynamic;
 mod item;
 mod reader;
 mod script;

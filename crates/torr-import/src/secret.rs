@@ -104,6 +104,14 @@ impl Secrets {
         self.behind("", name, place, value)
     }
 
+    /// Returns a credential of an authorization: a variable that the template names, otherwise a new one.
+    pub(crate) fn credential(&mut self, name: &str, template: Template) -> Template {
+        match template.literal() {
+            Some(text) => self.whole(name, "authorization", text),
+            None => template,
+        }
+    }
+
     /// Returns JSON text as content, with variables for the strings of members that are credentials.
     pub(crate) fn json(&mut self, text: &str) -> Vec<JsonPiece> {
         let mut pieces = Vec::new();

@@ -40,3 +40,8 @@ fn is_respelled(next: char, own: &str, sent: &str) -> bool {
     let count = |text: &str| text.chars().filter(|other| *other == next).count();
     next.is_ascii_graphic() && !matches!(next, '.' | '/' | '%') && count(sent) < count(own) && !next.is_alphanumeric()
 }
+
+/// Whether text is a URL of HTTP with a host.
+pub(crate) fn is_http(text: &str) -> bool {
+    Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+}

@@ -213,6 +213,11 @@ pub(crate) fn new_uuid() -> Piece {
     Piece::Placeholder(Expression { source: Source::NewUuid, filters: Vec::new(), at: NOWHERE })
 }
 
+/// Returns the expression of a variable of the environment.
+pub(crate) fn of_environment(name: &str) -> Piece {
+    Piece::Placeholder(Expression { source: Source::Environment(name.to_owned()), filters: Vec::new(), at: NOWHERE })
+}
+
 /// Returns the expression of the current date in a format of `strftime`.
 pub(crate) fn new_date(format: &str) -> Piece {
     let filters = vec![torr_session::hurl::ast::Filter::DateFormat(format.into())];

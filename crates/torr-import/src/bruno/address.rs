@@ -5,32 +5,23 @@ use super::reader::Reader;
 use super::scope::{Part, parts};
 use crate::draft::LeftOut;
 use crate::parts::push;
-use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use crate::pattern::pattern;
+use crate::target::is_http;
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use regex::Regex;
 use std::sync::LazyLock;
 use torr_session::hurl::ast::{Expression, Filter, Piece, Source, Template};
-use url::Url;
 
 /// The characters that JavaScript's `encodeURIComponent` encodes.
-const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'!')
-    .remove(b'~')
-    .remove(b'*')
-    .remove(b'\'')
-    .remove(b'(')
-    .remove(b')');
+const COMPONENT: &AsciiSet =
+    &torr_wire::percent::COMPONENT.remove(b'!').remove(b'*').remove(b'\'').remove(b'(').remove(b')');
 
 /// The characters that the query of a URL with http encodes (URL Standard, special-query).
 const QUERY: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>').add(b'\'');
 
 /// A segment with parameters in parentheses, as OData has them.
-static CALL: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^[A-Za-z0-9_.-]+\([^)]*\)$").expect("the pattern is constant and tested"));
-static PARAMETER: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r":([a-zA-Z_]\w*)").expect("the pattern is constant and tested"));
+static CALL: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[A-Za-z0-9_.-]+\([^)]*\)$"));
+static PARAMETER: LazyLock<Regex> = LazyLock::new(|| pattern(r":([a-zA-Z_]\w*)"));
 
 /// Returns the URL's template; `None` for a URL that is none.
 pub(super) fn template(reader: &mut Reader, item: &Item, url: &str, left_out: &mut Vec<LeftOut>) -> Option<Template> {
@@ -92,7 +83,7 @@ fn is_url(text: &str, begins_with_name: bool) -> bool {
         true => format!("http://{text}"),
         false => text.to_owned(),
     };
-    Url::parse(&whole).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+    is_http(&whole)
 }
 
 /// Whether text begins with a scheme and `://`. A variable that is not known is taken to have one.

@@ -4,9 +4,10 @@ use super::item::Row;
 use super::reader::Reader;
 use super::script;
 use crate::draft::{DraftEntry, LeftOut};
-use crate::parts::{assert, integer, response};
+use crate::parts::{assert, integer};
+use crate::script::expectation::Expectation;
 use regex::Regex;
-use torr_session::hurl::ast::{Assert, Filter, Number, Pattern, Piece, Predicate, Query, Template, Value};
+use torr_session::hurl::ast::{Filter, Number, Pattern, Piece, Predicate, Query, Template, Value};
 
 /// Operators without a value.
 const UNARY: &[&str] = &[
@@ -51,23 +52,14 @@ pub(super) fn add(reader: &mut Reader, rows: &[Row], made: &mut DraftEntry) {
             made.left_out.push(LeftOut::new("assertion", which, "disabled in the collection"));
             continue;
         }
-        match asserts(reader, row, made) {
-            Some(Made::Status(code)) if response(&mut made.entry).status.is_none_or(|known| known == code) => {
-                response(&mut made.entry).status = Some(code);
-            }
-            Some(Made::Asserts(asserts)) => response(&mut made.entry).asserts.extend(asserts),
-            _ => made.left_out.push(LeftOut::new("assertion", which, "no exact counterpart")),
+        if !asserts(reader, row, made).is_some_and(|expectation| expectation.add_to(made)) {
+            made.left_out.push(LeftOut::new("assertion", which, "no exact counterpart"));
         }
     }
 }
 
-enum Made {
-    Status(u16),
-    Asserts(Vec<Assert>),
-}
-
 /// Returns what a row expects; `None` for what has no exact counterpart.
-fn asserts(reader: &mut Reader, row: &Row, made: &mut DraftEntry) -> Option<Made> {
+fn asserts(reader: &mut Reader, row: &Row, made: &mut DraftEntry) -> Option<Expectation> {
     let on = script::expression(&row.name)?;
     let (word, value) = row.value.trim().split_once(' ').unwrap_or((row.value.trim(), ""));
     // What is no operator is the value itself.
@@ -76,16 +68,14 @@ fn asserts(reader: &mut Reader, row: &Row, made: &mut DraftEntry) -> Option<Made
         word if BINARY.contains(&word) => (word, value),
         _ => ("eq", row.value.as_str()),
     };
-    let is_whole = matches!(&on.query, Query::JsonPath(path) if path.literal() == Some("$")) && on.filters.is_empty();
+    let is_whole = on.is_whole();
     let mut read = |text: &str| operand(reader, text, made);
-    let one = |predicate: Predicate, not: bool| {
-        Some(Made::Asserts(vec![assert(on.query.clone(), on.filters.clone(), not, predicate)]))
-    };
     // The whole content as text, where it is compared with text.
     let of_text = |predicate: Predicate, not: bool, value_is_text: bool| {
         let query = if is_whole && value_is_text { Query::Body } else { on.query.clone() };
-        Some(Made::Asserts(vec![assert(query, on.filters.clone(), not, predicate)]))
+        Some(Expectation::Asserts(vec![assert(query, on.filters.clone(), not, predicate)]))
     };
+    let one = |predicate: Predicate, not: bool| of_text(predicate, not, false);
     match word {
         "eq" | "neq" if value.trim() == "undefined" => one(Predicate::Exists, word == "eq"),
         "eq" | "neq" => {
@@ -93,7 +83,7 @@ fn asserts(reader: &mut Reader, row: &Row, made: &mut DraftEntry) -> Option<Made
             if let (Query::Status, "eq", Value::Number(Number::Integer(code))) = (&on.query, word, &value)
                 && let Some(code) = u16::try_from(*code).ok().filter(|code| (100..1000).contains(code))
             {
-                return Some(Made::Status(code));
+                return Some(Expectation::Status(code));
             }
             let is_text = matches!(value, Value::Text(_));
             of_text(Predicate::Equal(value), word == "neq", is_text)
@@ -107,7 +97,7 @@ fn asserts(reader: &mut Reader, row: &Row, made: &mut DraftEntry) -> Option<Made
             let (from, to) = (number(read(from)?)?, number(read(to)?)?);
             let bounds = [Predicate::GreaterOrEqual(from), Predicate::LessOrEqual(to)];
             let made = bounds.map(|predicate| assert(on.query.clone(), on.filters.clone(), false, predicate));
-            Some(Made::Asserts(made.into()))
+            Some(Expectation::Asserts(made.into()))
         }
         "contains" | "notContains" => {
             let value = read(value)?;
@@ -132,13 +122,13 @@ fn asserts(reader: &mut Reader, row: &Row, made: &mut DraftEntry) -> Option<Made
             let mut filters = on.filters.clone();
             filters.push(Filter::ToText);
             let predicate = Predicate::Matches(Pattern::Literal(format!("^({})$", values.join("|"))));
-            Some(Made::Asserts(vec![assert(on.query.clone(), filters, word == "notIn", predicate)]))
+            Some(Expectation::Asserts(vec![assert(on.query.clone(), filters, word == "notIn", predicate)]))
         }
         "length" => {
             let Value::Number(Number::Integer(count)) = read(value)? else { return None };
             let mut filters = on.filters.clone();
             filters.push(Filter::Count);
-            Some(Made::Asserts(vec![assert(on.query.clone(), filters, false, Predicate::Equal(integer(count)))]))
+            Some(Expectation::Asserts(vec![assert(on.query.clone(), filters, false, Predicate::Equal(integer(count)))]))
         }
         "isEmpty" => one(Predicate::IsEmpty, false),
         "isNotEmpty" => one(Predicate::IsEmpty, true),

@@ -4,7 +4,7 @@ use super::address;
 use super::item::{Auth, Item, Level};
 use super::reader::Reader;
 use crate::draft::{DraftEntry, LeftOut};
-use crate::parts::{NOWHERE, capture, drop_field, entry, option, pair, response};
+use crate::parts::{NOWHERE, aws_options, capture, drop_field, entry, option, pair, response};
 use crate::reason::AUTHENTICATION;
 use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Query, Request, Template};
 
@@ -99,16 +99,12 @@ fn awsv4(reader: &mut Reader, auth: &Auth, request: &mut Request, left_out: &mut
         left_out.push(LeftOut::new("authorization awsv4", "", "with a profile of this computer"));
         return;
     }
-    let mut scope = vec![Piece::Text("aws:amz".to_owned())];
-    // As in curl, those that are missing are in the host.
-    for part in ["region", "service"].map(|name| auth.get(name)).iter().take_while(|part| !part.is_empty()) {
-        scope.push(Piece::Text(":".to_owned()));
-        scope.extend(reader.template(part, left_out).0);
-    }
-    let mut key = reader.template(auth.get("accessKeyId"), left_out).0;
-    key.push(Piece::Text(":".to_owned()));
-    key.extend(reader.credential("secret_key", auth.get("secretAccessKey"), left_out).0);
-    for (name, pieces) in [(OptionName::AwsSigV4, scope), (OptionName::User, key)] {
+    let of_scope = ["region", "service"].map(|name| auth.get(name));
+    let of_scope = of_scope.iter().take_while(|part| !part.is_empty());
+    let scope = of_scope.map(|part| reader.template(part, left_out)).collect();
+    let key = reader.template(auth.get("accessKeyId"), left_out);
+    let secret = reader.credential("secret_key", auth.get("secretAccessKey"), left_out);
+    for (name, pieces) in aws_options(scope, key, secret) {
         request.options.push(option(name, OptionValue::Text(joined(pieces))));
     }
     if !auth.get("sessionToken").is_empty() {

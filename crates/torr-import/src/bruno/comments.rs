@@ -29,9 +29,8 @@ pub(super) fn without_comments(text: &str) -> String {
             rest = &rest[end + 4..];
             if is_empty {
                 space.clear();
-                let line = &rest[..rest.find(newline).unwrap_or(0)];
-                if rest.contains(newline) && line.trim_matches([' ', '\t']).is_empty() {
-                    rest = &rest[line.len() + newline.len()..];
+                if let Some(next) = rest.trim_start_matches([' ', '\t']).strip_prefix(newline) {
+                    rest = next;
                 }
             }
             continue;

@@ -8,7 +8,7 @@ use crate::content::{is_kept, json};
 use crate::draft::LeftOut;
 use crate::form::{FORM, encoded};
 use crate::node::Node;
-use crate::parts::{NOWHERE, beside, drop_field, is_json, pair, plain_name, push, within_json};
+use crate::parts::{NOWHERE, beside, drop_field, is_json, media_type_of_file, pair, plain_name, push, within_json};
 use crate::secret::Secrets;
 use torr_session::hurl::ast::{
     Body, Expression, Filter, JsonPiece, KeyValue, MultipartPart, Piece, Request, Template, TextHint,
@@ -370,30 +370,19 @@ fn compact(template: Template) -> Template {
 
 /// Returns the media type that Bruno gives to a file of a form by its extension.
 fn media_type_of(name: &str) -> &'static str {
-    match name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).as_deref() {
-        Some("txt") => "text/plain",
-        Some("json") => "application/json",
-        Some("xml") => "application/xml",
-        Some("html" | "htm") => "text/html",
-        Some("csv") => "text/csv",
-        Some("css") => "text/css",
+    let own = || match name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).as_deref() {
         Some("js") => "application/javascript",
         Some("md") => "text/markdown",
         Some("yml" | "yaml") => "text/yaml",
-        Some("png") => "image/png",
-        Some("jpg" | "jpeg") => "image/jpeg",
-        Some("gif") => "image/gif",
-        Some("svg") => "image/svg+xml",
         Some("webp") => "image/webp",
-        Some("pdf") => "application/pdf",
-        Some("zip") => "application/zip",
         Some("gz") => "application/gzip",
         Some("mp4") => "video/mp4",
         Some("mp3") => "audio/mpeg",
         Some("xlsx") => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         Some("docx") => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
         _ => "application/octet-stream",
-    }
+    };
+    media_type_of_file(name).unwrap_or_else(own)
 }
 
 /// Returns the rows of a table that are on, and says which are off.

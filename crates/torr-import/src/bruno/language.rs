@@ -49,11 +49,6 @@ fn is_text(name: &str) -> bool {
     (is_body && !is_table) || name.starts_with("script:") || matches!(name, "tests" | "docs" | "example")
 }
 
-/// Whether a line ends a block: a brace or a bracket without space before it.
-fn is_end(line: &str, bracket: char) -> bool {
-    line.starts_with(bracket)
-}
-
 /// Reads a file. `indent` is the number of characters that a line of a value between `'''` begins with.
 ///
 /// # Errors
@@ -89,7 +84,7 @@ pub(super) fn read(text: &str, indent: usize) -> Result<Vec<Block>, String> {
             blocks.push(Block { name: name.to_owned(), inside });
             continue;
         }
-        let ends = |line: &&str| if closing == ']' { line.trim().starts_with(']') } else { is_end(line, closing) };
+        let ends = |line: &&str| if closing == ']' { line.trim().starts_with(']') } else { line.starts_with(closing) };
         let end = lines[at..].iter().position(ends).map(|length| at + length).ok_or_else(unclosed)?;
         let within = &lines[at..end];
         let inside = match closing {
@@ -135,7 +130,7 @@ fn table(lines: &[&str], first: usize, indent: usize, block: &str) -> Result<Ins
         let value = if value == "[" {
             // A list, such as the tags of a request.
             let items = lines[at..].iter().take_while(|line| !line.trim().starts_with(']')).count();
-            let items = &lines[at..(at + items).min(lines.len())];
+            let items = &lines[at..at + items];
             at += items.len() + 1;
             items.iter().map(|item| item.trim()).collect::<Vec<_>>().join(",")
         } else if let Some(first) = value.strip_prefix("'''") {

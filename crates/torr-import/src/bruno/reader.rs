@@ -27,10 +27,7 @@ impl Reader {
     /// Returns a credential: a variable that the collection names, otherwise a new one.
     pub(super) fn credential(&mut self, name: &str, value: &str, left_out: &mut Vec<LeftOut>) -> Template {
         let template = self.template(value, left_out);
-        match template.literal() {
-            Some("") | None => template,
-            Some(text) => self.secrets.whole(name, "authorization", text),
-        }
+        if template.literal() == Some("") { template } else { self.secrets.credential(name, template) }
     }
 
     /// Says what is left out of the whole collection.

@@ -6,9 +6,9 @@ use super::reader::Reader;
 use super::{address, assertion, auth, content, script};
 use crate::draft::{DraftEntry, LeftOut};
 use crate::parts::{
-    NOWHERE, drop_field, drop_nameless, entry, filled, has_field, is_token, option, sent_method, user_of,
+    NOWHERE, drop_field, drop_nameless, entry, filled, has_field, is_token, nothing, option, sent_method, user_of,
 };
-use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Request, Template};
+use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Request};
 
 /// The longest time limit, in milliseconds: a day.
 const LONGEST: u64 = 24 * 3_600_000;
@@ -146,9 +146,4 @@ fn settings(settings: &Settings, request: &mut Request) {
     if let Some(count) = settings.max_redirects {
         request.options.push(option(OptionName::MaxRedirects, OptionValue::Count(Some(count))));
     }
-}
-
-/// Returns a request of nothing, until there is one.
-fn nothing() -> Request {
-    Request::new("GET", Template::default(), NOWHERE)
 }

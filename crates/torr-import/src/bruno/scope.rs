@@ -7,11 +7,11 @@
 use super::dynamic;
 use super::item::{Environment, Item, Level};
 use crate::draft::LeftOut;
-use crate::parts::{NOWHERE, push};
+use crate::parts::push;
 use crate::secret::Secrets;
-use crate::variables::Variables;
+use crate::variables::{Variables, of_environment};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use torr_session::hurl::ast::{Expression, Piece, Source, Template};
+use torr_session::hurl::ast::{Piece, Template};
 
 /// The levels of variables whose values name other variables.
 const DEEPEST: usize = 16;
@@ -137,25 +137,23 @@ impl Scope {
         for (name, known) in self.collection.iter().chain(&self.environment) {
             values.entry(name.clone()).or_insert_with(|| BTreeSet::from([known.value.clone()]));
         }
-        let several = values.iter().filter(|(_, of_name)| of_name.len() > 1).map(|(name, _)| name.clone());
-        self.varying = several.collect();
+        let several = values.iter().filter(|(_, of_name)| of_name.len() > 1).map(|(name, _)| name);
+        let mut varying: Vec<&String> = several.collect();
         // What names one of them varies too.
-        loop {
-            let depends = |of_name: &BTreeSet<String>| {
-                of_name.iter().flat_map(|value| parts(value)).any(|part| match part {
-                    Part::Name(name) => dynamic::is_one(name) || self.varying.contains(name),
-                    Part::Text(_) => false,
-                })
-            };
-            let more: Vec<String> = values
-                .iter()
-                .filter(|(name, of_name)| !self.varying.contains(*name) && depends(of_name))
-                .map(|(name, _)| name.clone())
-                .collect();
-            if more.is_empty() {
-                break;
+        let mut named_by: HashMap<&str, Vec<&String>> = HashMap::new();
+        for (name, of_name) in &values {
+            for part in of_name.iter().flat_map(|value| parts(value)) {
+                match part {
+                    Part::Name(inner) if dynamic::is_one(inner) => varying.push(name),
+                    Part::Name(inner) => named_by.entry(inner).or_default().push(name),
+                    Part::Text(_) => {}
+                }
             }
-            self.varying.extend(more);
+        }
+        while let Some(name) = varying.pop() {
+            if self.varying.insert(name.clone()) {
+                varying.extend(named_by.get(name.as_str()).into_iter().flatten());
+            }
         }
     }
 
@@ -282,9 +280,7 @@ impl Reading<'_> {
             match self.scope.process.get(of_process) {
                 Some(value) => variables.know(name, value, true),
                 None => {
-                    let source = Source::Environment(of_process.to_owned());
-                    let expression = Expression { source, filters: Vec::new(), at: NOWHERE };
-                    return push(pieces, Piece::Placeholder(expression));
+                    return push(pieces, of_environment(of_process));
                 }
             }
         }

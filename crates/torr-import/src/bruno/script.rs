@@ -128,7 +128,7 @@ impl Script {
             if statement == "}" || statement.starts_with("} else") {
                 return (captures > 0 && (statement == "}" || braces(statement) == 0)).then_some(at);
             } else if let Some(found) = SET.captures(statement) {
-                let value = found[3].split_once(", {").map_or(&found[3], |(value, _)| value).trim();
+                let value = without_options(&found[3]);
                 captures += 1;
                 let is_capture = Literal::read(value).is_none() && expression(&inner.resolved(value)).is_some();
                 if matches!(&found[1], "Global" | "Collection") || !is_capture {
@@ -191,12 +191,11 @@ impl Script {
                 _ => return false,
             };
             let (name, value) = (&found[2], &found[3]);
-            // Objects with options, such as `{ persist: true }`, change nothing of the run.
-            let value = value.split_once(", {").map_or(value, |(value, _)| value).trim();
+            let value = without_options(value);
             if let Some(literal) = Literal::read(value) {
                 define(reader, name, &literal, is_of_environment, is_before, made)
             } else {
-                !is_before && self.capture(reader, name, value, is_of_environment, made)
+                !is_before && capture(reader, name, &self.resolved(value), is_of_environment, made)
             }
         } else if let Some(found) = SLEEP.captures(statement).filter(|_| is_before) {
             let pause = OptionValue::Milliseconds(found[1].parse().unwrap_or(0));
@@ -208,13 +207,6 @@ impl Script {
             self.bind(statement)
         } else {
             self.expectation(&self.resolved(statement), made)
-        }
-    }
-
-    fn capture(&self, reader: &mut Reader, name: &str, value: &str, of_env: bool, made: &mut DraftEntry) -> bool {
-        match expression(&self.resolved(value)) {
-            Some(expression) => add_capture(reader, name, expression, of_env, made),
-            None => false,
         }
     }
 
@@ -239,6 +231,11 @@ impl Script {
     }
 }
 
+/// Returns the value that is set, without an object of options such as `{ persist: true }`, which changes nothing of the run.
+fn without_options(value: &str) -> &str {
+    value.split_once(", {").map_or(value, |(value, _)| value).trim()
+}
+
 /// Returns text in Postman's words.
 fn rewritten(text: &str) -> String {
     NAMES.iter().fold(text.to_owned(), |text, (pattern, name)| pattern.replace_all(&text, *name).into_owned())
@@ -261,9 +258,7 @@ fn add_capture(reader: &mut Reader, name: &str, from: Expression, of_env: bool, 
     let variable = reader.variables.assign(name);
     reader.scope.assign(name, of_env);
     // The whole content is text, whatever its type.
-    let is_whole =
-        matches!(&from.query, Query::JsonPath(path) if path.literal() == Some("$")) && from.filters.is_empty();
-    let mut capture = captured(&variable, if is_whole { Query::Body } else { from.query });
+    let mut capture = captured(&variable, if from.is_whole() { Query::Body } else { from.query });
     capture.filters = from.filters;
     response(&mut made.entry).captures.push(capture);
     let at = reader.draft.entries.len() + 1;

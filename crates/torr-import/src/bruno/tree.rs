@@ -42,25 +42,26 @@ impl Format {
     }
 }
 
-/// Reads the files of a collection. `files` are paths from its folder, with slashes, and texts. `only` names a request or a
-/// folder that is imported alone.
+/// Reads the files of a collection. `files` are paths from its folder, with slashes, and texts; `bundle` is what a collection in YAML has
+/// in its first file. `only` names a request or a folder that is imported alone.
 ///
 /// # Errors
 /// If the file of the whole collection is wrong.
 pub(super) fn read(
     files: &BTreeMap<String, String>,
     format: Format,
+    bundle: Option<&Node>,
     only: Option<&str>,
     left_out: &mut Vec<LeftOut>,
 ) -> Result<Folder, ImportError> {
-    let mut root = Folder::default();
-    if let Some(text) = files.get(format.root()) {
-        let wrong = |reason: String| ImportError(format!("not a valid {}: {reason}", format.root()));
-        root = match format {
-            Format::Bru => Folder { level: bru::folder(text).map_err(wrong)?.0, ..Folder::default() },
-            Format::Yaml => yaml::bundle(&Node::read(text, format.root(), true)?, 0),
-        };
-    }
+    let mut root = match (bundle, files.get(format.root())) {
+        (Some(bundle), _) => yaml::bundle(bundle, 0),
+        (None, Some(text)) => {
+            let wrong = |reason: String| ImportError(format!("not a valid {}: {reason}", format.root()));
+            Folder { level: bru::folder(text).map_err(wrong)?.0, ..Folder::default() }
+        }
+        (None, None) => Folder::default(),
+    };
     fill(&mut root, files, "", format, only, left_out, 0);
     sort(&mut root);
     Ok(root)
@@ -97,7 +98,6 @@ fn fill(
             None => file(folder, &format!("{path}{name}"), files, format, only, left_out),
         }
     }
-    names.dedup();
     for name in names {
         let is_other = matches!(name, "node_modules" | ".git") || (path.is_empty() && name == "environments");
         let inner_path = format!("{path}{name}/");
@@ -125,7 +125,7 @@ fn fill(
 
 /// Whether a folder has something of what is imported: it is part of it, or above it.
 fn is_within(path: &str, only: Option<&str>) -> bool {
-    only.is_none_or(|only| only.is_empty() || path.starts_with(&format!("{only}/")) || only.starts_with(path))
+    only.is_none_or(|only| path.starts_with(&format!("{only}/")) || only.starts_with(path))
 }
 
 fn level(text: &str, format: Format) -> Result<(Level, Option<i64>), String> {
@@ -145,7 +145,7 @@ fn file(
 ) {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_request = name.ends_with(format.extension()) && name != format.root() && name != format.folder();
-    let is_chosen = only.is_none_or(|only| only.is_empty() || path == only || path.starts_with(&format!("{only}/")));
+    let is_chosen = only.is_none_or(|only| path == only || path.starts_with(&format!("{only}/")));
     let Some(text) = files.get(path).filter(|_| is_request && is_chosen) else { return };
     let read = match format {
         Format::Bru => bru::item(text),

@@ -2,17 +2,16 @@
 
 use super::made::Made;
 use super::text;
-use crate::parts::{NOWHERE, pair};
+use crate::parts::{NOWHERE, aws_options, pair};
+use crate::pattern::pattern;
 use crate::reason::AUTHENTICATION;
 use regex::Regex;
 use std::sync::LazyLock;
-use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Template};
+use torr_session::hurl::ast::{KeyValue, OptionValue, Template};
 
 /// Credentials of Amazon: the key's name and the key, the session's token, the region and the service.
-static AWS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(\S+)\s+(\S+)\s*(?:token:\s*(\S*))?\s*(?:region:\s*(\S*))?\s*(?:service:\s*(\S*))?$")
-        .expect("the pattern is constant and tested")
-});
+static AWS: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(\S+)\s+(\S+)\s*(?:token:\s*(\S*))?\s*(?:region:\s*(\S*))?\s*(?:service:\s*(\S*))?$"));
 
 /// Adds credentials; `false` for a value that is sent as it stands.
 pub(super) fn add(made: &mut Made<'_>, value: &str) -> bool {
@@ -40,11 +39,8 @@ fn basic(made: &mut Made<'_>, rest: &str) -> bool {
     let Some((user, password)) = split.filter(|(user, password)| is_whole(user) && is_whole(password)) else {
         return false;
     };
-    let (name, password) = (made.template(user), made.template(password));
-    let value = match password.literal() {
-        Some(text) => made.reader.secrets.whole("password", "authorization", text),
-        None => password,
-    };
+    let name = made.template(user);
+    let value = credential(made, "password", password);
     made.request.basic_auth = Some(KeyValue { name, value, at: NOWHERE });
     true
 }
@@ -55,16 +51,11 @@ fn aws(made: &mut Made<'_>, rest: &str) -> bool {
         return true;
     };
     let part = |at: usize| found.get(at).map_or("", |part| part.as_str());
-    let mut scope = vec![Piece::Text("aws:amz".to_owned())];
-    // As in curl, those that are missing are in the host.
-    for part in [part(4), part(5)].iter().take_while(|part| !part.is_empty()) {
-        scope.push(Piece::Text(":".to_owned()));
-        scope.extend(made.template(part).0);
-    }
-    let mut key = made.template(part(1)).0;
-    key.push(Piece::Text(":".to_owned()));
-    key.extend(credential(made, "secret_key", part(2)).0);
-    for (name, pieces) in [(OptionName::AwsSigV4, scope), (OptionName::User, key)] {
+    let of_scope = [part(4), part(5)].into_iter().take_while(|part| !part.is_empty());
+    let scope = of_scope.map(|part| made.template(part)).collect();
+    let key = made.template(part(1));
+    let secret = credential(made, "secret_key", part(2));
+    for (name, pieces) in aws_options(scope, key, secret) {
         made.option(name, OptionValue::Text(Template(pieces)));
     }
     if !part(3).is_empty() {
@@ -77,8 +68,5 @@ fn aws(made: &mut Made<'_>, rest: &str) -> bool {
 /// Returns a credential: a variable that the file names, otherwise a new one.
 fn credential(made: &mut Made<'_>, name: &str, value: &str) -> Template {
     let template = made.template(value);
-    match template.literal() {
-        Some(text) => made.reader.secrets.whole(name, "authorization", text),
-        None => template,
-    }
+    made.reader.secrets.credential(name, template)
 }

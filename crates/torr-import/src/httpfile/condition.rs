@@ -2,15 +2,15 @@
 
 use crate::draft::{DraftEntry, LeftOut};
 use crate::parts::{assert, integer, response};
+use crate::pattern::pattern;
 use regex::Regex;
 use std::sync::LazyLock;
 use torr_session::hurl::ast::{Number, Predicate, Query, Value};
 
 static CONDITION: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    pattern(
         r"^(status|header|body|duration)(?:\s+([\w-]+))??\s+(==|!=|>=|<=|>|<|equals|contains|includes|startsWith|endsWith|exists|isNumber)(?:\s+(.*))?$",
     )
-    .expect("the pattern is constant and tested")
 });
 
 /// Adds a condition to an entry, or says that it has no counterpart.

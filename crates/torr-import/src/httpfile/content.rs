@@ -9,6 +9,7 @@ use super::text::{self, Part};
 use crate::content::content;
 use crate::form::FORM;
 use crate::parts::{beside, has_field, is_json, pair, plain_name, push};
+use crate::pattern::pattern;
 use regex::Regex;
 use std::sync::LazyLock;
 use torr_session::hurl::ast::{Body, Piece, Template, TextHint};
@@ -17,8 +18,7 @@ use torr_session::hurl::ast::{Body, Piece, Template, TextHint};
 const LONGEST: usize = 1 << 20;
 
 /// A line that names a file: with variables or without, and with a character encoding.
-static IMPORT: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^<(@?)(\w*)\s+(.+?)\s*$").expect("the pattern is constant and tested"));
+static IMPORT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^<(@?)(\w*)\s+(.+?)\s*$"));
 
 /// A part of content.
 enum Segment {

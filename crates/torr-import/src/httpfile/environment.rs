@@ -1,5 +1,6 @@
 //! Environments, which give variables their values: in JSON, and as lines of a shell.
 
+use crate::dotenv::{self, Line};
 use crate::draft::ImportError;
 use crate::node::{Node, check_size};
 use crate::variables::Variables;
@@ -84,16 +85,6 @@ fn member(name: String, value: &Node, is_secret: bool, variables: &mut Variables
 
 /// Returns the name and the value of a line.
 fn line(line: &str) -> Option<(&str, String)> {
-    let line = line.trim();
-    let line = line.strip_prefix("export ").unwrap_or(line);
-    let (name, value) = line.split_once('=').filter(|_| !line.starts_with('#'))?;
-    let value = value.trim();
-    for quote in ['"', '\'', '`'] {
-        if let Some((inner, _)) = value.strip_prefix(quote).and_then(|rest| rest.split_once(quote)) {
-            let inner = if quote == '"' { inner.replace("\\n", "\n") } else { inner.to_owned() };
-            return Some((name.trim(), inner));
-        }
-    }
-    let value = value.split_once('#').map_or(value, |(value, _)| value.trim_end());
-    Some((name.trim(), value.to_owned()))
+    let Line { name, value, has_escapes } = dotenv::line(line)?;
+    Some((name, if has_escapes { value.replace("\\n", "\n") } else { value.to_owned() }))
 }

@@ -2,20 +2,18 @@
 
 use super::text;
 use crate::draft::LeftOut;
-use crate::parts::NOWHERE;
+use crate::pattern::pattern;
 use crate::reason;
-use crate::variables::{new_date, new_uuid};
+use crate::variables::{new_date, new_uuid, of_environment};
 use regex::Regex;
 use std::sync::LazyLock;
-use torr_session::hurl::ast::{Expression, Piece, Source};
+use torr_session::hurl::ast::Piece;
 
 /// The longest text that stands for random letters.
 const LONGEST: usize = 1000;
 
-static RANDOM: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\$random\.(\w+)\s*(?:\(\s*(-?\d+)?\s*(?:,\s*-?\d+\s*)?\))?$")
-        .expect("the pattern is constant and tested")
-});
+static RANDOM: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^\$random\.(\w+)\s*(?:\(\s*(-?\d+)?\s*(?:,\s*-?\d+\s*)?\))?$"));
 
 /// The letters of a date's format in dayjs, and what stands for them in `strftime`, the longest first.
 const FORMATS: &[(&str, &str)] = &[
@@ -62,18 +60,18 @@ pub(super) fn piece(name: &str, left_out: &mut Vec<LeftOut>) -> Option<Piece> {
     let words: Vec<&str> = name.split_whitespace().collect();
     Some(match &words[..] {
         ["$uuid" | "$guid" | "$random.uuid"] => new_uuid(),
-        ["$processEnv", name] if is_variable(name) => environment(name),
+        ["$processEnv", name] if is_variable(name) => of_environment(name),
         ["$dotenv", name] if is_variable(name) => {
             left_out.push(LeftOut::new("file .env", *name, "read from the environment of the run instead"));
-            environment(name)
+            of_environment(name)
         }
         ["$randomInt", from, _] if from.parse::<i64>().is_ok() => constant(from, left_out),
         [first, ..] if first.starts_with('$') => match first.strip_prefix("$env.").filter(|name| is_variable(name)) {
-            Some(name) => environment(name),
+            Some(name) => of_environment(name),
             None => constant(&random(name).unwrap_or_else(|| "1".to_owned()), left_out),
         },
         [expression] if expression.strip_prefix("process.env.").is_some_and(is_variable) => {
-            environment(&expression["process.env.".len()..])
+            of_environment(&expression["process.env.".len()..])
         }
         ["Date.now()"] => new_date("%s%3f"),
         ["new", "Date().toISOString()"] => new_date("%Y-%m-%dT%H:%M:%S%.3fZ"),
@@ -146,8 +144,4 @@ fn random(name: &str) -> Option<String> {
 
 fn is_variable(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|next| next.is_ascii_alphanumeric() || next == '_')
-}
-
-fn environment(name: &str) -> Piece {
-    Piece::Placeholder(Expression { source: Source::Environment(name.to_owned()), filters: Vec::new(), at: NOWHERE })
 }

@@ -35,6 +35,9 @@ impl Lazy {
         texts: impl Iterator<Item = &'t str>,
         files: &Files<'_>,
     ) -> Vec<(String, String)> {
+        if self.next == behind {
+            return Vec::new();
+        }
         let mut needed: HashMap<&str, (usize, &str)> = HashMap::new();
         let mut names: Vec<String> = texts.flat_map(text::expressions).map(name).collect();
         while let Some(of) = names.pop() {

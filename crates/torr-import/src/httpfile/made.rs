@@ -4,7 +4,7 @@ use super::files::Files;
 use super::text::{self, Part};
 use super::{function, reference};
 use crate::draft::LeftOut;
-use crate::parts::{self, NOWHERE, capture, option, push, response};
+use crate::parts::{self, capture, nothing, option, push, response};
 use crate::reader::Reader;
 use crate::secret::Secrets;
 use crate::variables::Variables;
@@ -29,7 +29,7 @@ impl<'m> Made<'m> {
         files: &'m Files<'m>,
         named: &'m HashMap<String, usize>,
     ) -> Self {
-        Self { reader, request: Request::new("GET", Template::default(), NOWHERE), left_out, files, named }
+        Self { reader, request: nothing(), left_out, files, named }
     }
 
     /// Says what is left out.

@@ -8,6 +8,7 @@ use super::made::Made;
 use super::{authorization, condition, content, directive, handler, reference, repeat, text, url};
 use crate::draft::{DraftEntry, LeftOut};
 use crate::parts::{NOWHERE, entry, is_token, pair, sent_method};
+use crate::pattern::pattern;
 use crate::reader::Reader;
 use crate::script::{self, Phase};
 use regex::Regex;
@@ -17,8 +18,7 @@ use torr_session::hurl::ast::{EntryOption, KeyValue, OptionName, Piece};
 use torr_session::hurl::write_entry;
 
 /// A request line that begins with a method. Without one, it is a GET.
-static METHOD: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^([A-Za-z]+(?:-[A-Za-z]+)*)\s+(\S.*)$").expect("the pattern is constant and tested"));
+static METHOD: LazyLock<Regex> = LazyLock::new(|| pattern(r"^([A-Za-z]+(?:-[A-Za-z]+)*)\s+(\S.*)$"));
 
 /// What is not HTTP, by the word in a method's place.
 const OTHERS: &[&str] =
@@ -216,14 +216,13 @@ fn scripts(reader: &mut Reader, block: &Block, phase: Phase, files: &Files<'_>, 
     let kind =
         if phase == Phase::Before { "part of a script before the request" } else { "part of a response handler" };
     for of in block.scripts.iter().filter(|of| of.phase == phase) {
-        let text = match &of.text {
-            Ok(text) => Ok(text.clone()),
-            Err(file) => files.text(file),
-        };
-        match (text, &of.text) {
-            (Ok(text), _) => script::read(reader, phase, kind, &handler::lines(&text, of.language), draft),
-            (Err(reason), Err(file)) => draft.left_out.push(LeftOut::new("script", file, reason)),
-            (Err(_), Ok(_)) => {}
+        let mut read = |text: &str| script::read(reader, phase, kind, &handler::lines(text, of.language), draft);
+        match &of.text {
+            Ok(text) => read(text),
+            Err(file) => match files.text(file) {
+                Ok(text) => read(&text),
+                Err(reason) => draft.left_out.push(LeftOut::new("script", file, reason)),
+            },
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Text with variables, as the clients read it: an expression ends on the line on which it begins.
 
+use crate::pattern::pattern;
 use regex::Regex;
 use std::sync::LazyLock;
 
-static EXPRESSION: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\{\{\s*([^\n{}]+?)\s*\}\}").expect("the pattern is constant and tested"));
+static EXPRESSION: LazyLock<Regex> = LazyLock::new(|| pattern(r"\{\{\s*([^\n{}]+?)\s*\}\}"));
 
 /// A piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,15 +3,14 @@
 use super::block::Block;
 use super::made::Made;
 use super::text;
-use ::url::Url;
+use crate::pattern::pattern;
+use crate::target::is_http;
 use regex::Regex;
 use std::sync::LazyLock;
 use torr_session::hurl::ast::{OptionName, OptionValue, Piece, Template};
 
 /// A version, and what stands behind it.
-static VERSION: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\s+HTTP/(\d(?:\.\d)?)(?:\s+\(Prior Knowledge\))?(.*)$").expect("the pattern is constant and tested")
-});
+static VERSION: LazyLock<Regex> = LazyLock::new(|| pattern(r"\s+HTTP/(\d(?:\.\d)?)(?:\s+\(Prior Knowledge\))?(.*)$"));
 
 /// Sets the URL, for a path with the host of its field. Returns `false` for what is no URL.
 pub(super) fn add(made: &mut Made<'_>, block: &Block, target: &str) -> bool {
@@ -53,7 +52,7 @@ fn is_possible(url: &Template) -> bool {
         (None, Some(Piece::Text(front))) if !["http://", "https://"].contains(&front.as_str()) => format!("{front}1"),
         _ => return true,
     };
-    Url::parse(&text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+    is_http(&text)
 }
 
 /// Returns a URL with its scheme, and whether that is known to be without TLS.

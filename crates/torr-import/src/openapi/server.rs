@@ -3,7 +3,7 @@
 use super::document::Document;
 use crate::draft::{Draft, ImportError, LeftOut};
 use crate::node::Node;
-use url::Url;
+use crate::target::is_http;
 
 /// The variable that holds the server's URL.
 pub(super) const BASE_URL: &str = "base_url";
@@ -25,8 +25,7 @@ pub(super) fn base(document: &Document<'_>, server: Option<&str>, draft: &mut Dr
     let base = match server {
         // A described URL without a host is a path on the server.
         Some(given) => {
-            let is_url = Url::parse(given).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-            if !is_url {
+            if !is_http(given) {
                 return Err(ImportError(format!("--server '{given}' must begin with http:// or https://")));
             }
             given.to_owned()

@@ -2,10 +2,10 @@
 
 use crate::draft::LeftOut;
 use crate::node::Node;
-use crate::parts::{NOWHERE, option, pair};
+use crate::parts::{NOWHERE, aws_options, option, pair};
 use crate::reader::Reader;
 use crate::reason::AUTHENTICATION;
-use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Request, Template};
+use torr_session::hurl::ast::{KeyValue, OptionValue, Piece, Request, Template};
 
 /// Adds the credentials of a request.
 pub(super) fn add(reader: &mut Reader, auth: &Node, request: &mut Request, left_out: &mut Vec<LeftOut>) {
@@ -43,16 +43,12 @@ pub(super) fn add(reader: &mut Reader, auth: &Node, request: &mut Request, left_
             }
         }
         "awsv4" => {
-            let mut scope = vec![Piece::Text("aws:amz".to_owned())];
-            // As in curl, those that are missing are in the host.
-            for part in ["region", "service"].map(&value).iter().take_while(|part| !part.is_empty()) {
-                scope.push(Piece::Text(":".to_owned()));
-                scope.extend(reader.template(part, left_out).0);
-            }
-            let mut key = reader.template(&value("accessKey"), left_out).0;
-            key.push(Piece::Text(":".to_owned()));
-            key.extend(credential(reader, "secret_key", &value("secretKey"), left_out).0);
-            for (name, pieces) in [(OptionName::AwsSigV4, scope), (OptionName::User, key)] {
+            let of_scope = ["region", "service"].map(&value);
+            let of_scope = of_scope.iter().take_while(|part| !part.is_empty());
+            let scope = of_scope.map(|part| reader.template(part, left_out)).collect();
+            let key = reader.template(&value("accessKey"), left_out);
+            let secret = credential(reader, "secret_key", &value("secretKey"), left_out);
+            for (name, pieces) in aws_options(scope, key, secret) {
                 request.options.push(option(name, OptionValue::Text(Template(pieces))));
             }
             let token = value("sessionToken");
@@ -79,10 +75,7 @@ fn value(of: &Node, name: &str) -> String {
 /// Returns a credential: a variable that the collection names, otherwise a new one.
 fn credential(reader: &mut Reader, name: &str, value: &str, left_out: &mut Vec<LeftOut>) -> Template {
     let template = reader.template(value, left_out);
-    match template.literal() {
-        Some(text) => reader.secrets.whole(name, "authorization", text),
-        None => template,
-    }
+    reader.secrets.credential(name, template)
 }
 
 fn behind(prefix: &str, token: Template) -> Template {

@@ -3,7 +3,7 @@
 use crate::content::{content, json};
 use crate::draft::LeftOut;
 use crate::node::Node;
-use crate::parts::{NOWHERE, beside, drop_field, has_field, pair, plain_name, push, within_json};
+use crate::parts::{NOWHERE, beside, drop_field, has_field, media_type_of_file, pair, plain_name, push, within_json};
 use crate::reader::Reader;
 use torr_session::hurl::ast::{Body, KeyValue, MultipartPart, Piece, Request, Template};
 
@@ -56,7 +56,7 @@ pub(super) fn add(
             } else {
                 let (name, moved) = beside(&name);
                 left_out.extend(moved);
-                if let Some(media_type) = media_type(name).filter(|_| !has_field(request, "content-type")) {
+                if let Some(media_type) = media_type_of_file(name).filter(|_| !has_field(request, "content-type")) {
                     request.headers.push(pair("Content-Type", media_type.into()));
                 }
                 request.body = Some(Body::File(file_name(reader, name, left_out)));
@@ -173,25 +173,6 @@ fn graphql(reader: &mut Reader, graphql: &Node, request: &mut Request, left_out:
     }
     request.body = Some(Body::GraphQl { query: template, variables: pieces });
     drop_field(request, "content-type");
-}
-
-/// Returns the media type that Postman gives to a file by its extension.
-fn media_type(name: &str) -> Option<&'static str> {
-    Some(match name.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
-        "txt" => "text/plain",
-        "json" => "application/json",
-        "xml" => "application/xml",
-        "html" | "htm" => "text/html",
-        "csv" => "text/csv",
-        "css" => "text/css",
-        "png" => "image/png",
-        "jpg" | "jpeg" => "image/jpeg",
-        "gif" => "image/gif",
-        "svg" => "image/svg+xml",
-        "pdf" => "application/pdf",
-        "zip" => "application/zip",
-        _ => return None,
-    })
 }
 
 /// Returns the rows of a table that are on, and says which are off.

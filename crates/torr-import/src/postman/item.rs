@@ -3,7 +3,7 @@
 use super::{auth, body, reader, script, url};
 use crate::draft::{DraftEntry, LeftOut};
 use crate::node::Node;
-use crate::parts::{NOWHERE, drop_nameless, entry, has_field, option, sent_method};
+use crate::parts::{NOWHERE, drop_nameless, entry, has_field, nothing, option, sent_method};
 use crate::reader::Reader;
 use crate::script::Phase;
 use crate::target;
@@ -177,9 +177,4 @@ impl Reader {
             request.options.push(option(OptionName::Location, OptionValue::Boolean(true)));
         }
     }
-}
-
-/// Returns a request of nothing, until there is one.
-fn nothing() -> Request {
-    Request::new("GET", Template::default(), NOWHERE)
 }

@@ -1,7 +1,7 @@
 //! The variables of a collection.
 
-use super::dynamic;
 use crate::draft::LeftOut;
+use crate::dynamic;
 use crate::node::Node;
 use crate::reader::Reader;
 use crate::variables::{Variables, braced};

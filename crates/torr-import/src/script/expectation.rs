@@ -30,9 +30,23 @@ static CALL: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// What a statement expects.
-enum Expectation {
+pub(crate) enum Expectation {
     Status(u16),
     Asserts(Vec<Assert>),
+}
+
+impl Expectation {
+    /// Adds what is expected to an entry; `false` for a status that contradicts one before.
+    pub(crate) fn add_to(self, made: &mut DraftEntry) -> bool {
+        let expected = response(&mut made.entry);
+        match self {
+            Self::Status(code) => *expected.status.get_or_insert(code) == code,
+            Self::Asserts(asserts) => {
+                expected.asserts.extend(asserts);
+                true
+            }
+        }
+    }
 }
 
 /// A value of a response.
@@ -40,6 +54,13 @@ enum Expectation {
 pub(crate) struct Expression {
     pub(crate) query: Query,
     pub(crate) filters: Vec<Filter>,
+}
+
+impl Expression {
+    /// Whether it is the whole content.
+    pub(crate) fn is_whole(&self) -> bool {
+        matches!(&self.query, Query::JsonPath(path) if path.literal() == Some("$")) && self.filters.is_empty()
+    }
 }
 
 /// A value that a script writes out.
@@ -141,14 +162,7 @@ fn member(name: &str) -> String {
 
 /// Adds what a statement expects to an entry; `false` for one whose meaning is not certain, or that contradicts one before.
 pub(crate) fn add(statement: &str, bindings: &[String], made: &mut DraftEntry) -> bool {
-    match read(statement, bindings) {
-        Some(Expectation::Status(code)) => *response(&mut made.entry).status.get_or_insert(code) == code,
-        Some(Expectation::Asserts(asserts)) => {
-            response(&mut made.entry).asserts.extend(asserts);
-            true
-        }
-        None => false,
-    }
+    read(statement, bindings).is_some_and(|expectation| expectation.add_to(made))
 }
 
 /// Reads a statement; `None` for one whose meaning is not certain.

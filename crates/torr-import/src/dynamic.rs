@@ -1,11 +1,11 @@
-//! Postman's dynamic variables, such as `{{$guid}}`.
+//! Dynamic variables, such as `{{$guid}}`: Postman's, whose names Bruno has as well.
 
 use crate::draft::LeftOut;
 use crate::reason;
 use crate::variables::{new_date, new_uuid};
 use torr_session::hurl::ast::Piece;
 
-/// Constants for values that Postman makes up and that have no counterpart.
+/// Constants for values that the programs make up and that have no counterpart.
 const CONSTANTS: &[(&str, &str)] = &[
     ("$randomInt", "42"),
     ("$randomBoolean", "true"),
@@ -37,7 +37,7 @@ const CONSTANTS: &[(&str, &str)] = &[
 ];
 
 /// Returns what stands for a dynamic variable; `None` for a name that is none.
-pub(super) fn piece(name: &str, left_out: &mut Vec<LeftOut>) -> Option<Piece> {
+pub(crate) fn piece(name: &str, left_out: &mut Vec<LeftOut>) -> Option<Piece> {
     let constant = |text: &str| Piece::Text(text.to_owned());
     Some(match name {
         "$guid" | "$randomUUID" => new_uuid(),
