@@ -166,7 +166,10 @@ fn flags_of_other_load_generators_get_what_to_use_instead() {
         (&["http://127.0.0.1:1", "--method", "PUT", "--body", "x"], "use -X METHOD instead"),
         (&["http://127.0.0.1:1", "--html", "a.html"], "use --report FILE instead"),
         (&["http://127.0.0.1:1", "--statsd", "http://h/"], "not supported; use --otlp URL or --influxdb URL instead"),
-        (&["http://127.0.0.1:1", "--digest", "-u", "a:b"], "not supported; use -u (basic) or --oauth2-bearer instead"),
+        (
+            &["http://127.0.0.1:1", "--ntlm", "-u", "a:b"],
+            "not supported; use -u, with --digest or without, or --oauth2-bearer instead",
+        ),
         (&["limit", "http://127.0.0.1:1", "--body", "x"], "use --data TEXT instead"),
         (&["http://127.0.0.1:1", "-p", "5"], "use --data-binary @FILE for a body, or --pipeline N, instead"),
         (&["once", "http://127.0.0.1:1", "-p", "5"], "use --data-binary @FILE for a body instead"),

@@ -16,6 +16,7 @@ const FILES: &[(&str, &[u8])] = &[
     ("UP.PNG", b"\x89PNG\r\n\0\xff"),
     ("fields.txt", b"X-One: 1\nX-Two:  2\n\n"),
     ("body.json", b"{\"a\": [1, 2]}\n"),
+    ("netrc.txt", b"machine other login a password b\nmachine 127.0.0.1 login mia password \"pw 1\"\n"),
 ];
 
 /// Values of the variables that stand for credentials.
@@ -81,6 +82,10 @@ const SAME: &[&str] = &[
     "curl -u 'mia:pw 1' URL",
     "curl 'http://mia:pw%201@HOST/'",
     "curl --oauth2-bearer abc URL",
+    "curl --digest -u 'mia:pw 1' URL",
+    "curl --digest -u 'mia:pw 1' -d a=b URL",
+    "curl --netrc-file netrc.txt URL",
+    "curl -n --netrc-file netrc.txt --digest URL",
     "curl --compressed URL",
     "curl --compressed --no-compressed URL",
     // Methods.
@@ -117,7 +122,6 @@ const SAME: &[&str] = &[
 
 /// Scripts that cannot be imported as they are, and what is said.
 const SAID: &[(&str, &str)] = &[
-    ("curl --digest -u 'mia:pw 1' URL", "user of -u, 1 time (credentials of --digest are not sent)"),
     ("curl -u 'mia:pw 1' --digest --basic URL", "credentials of --digest are not sent"),
     ("curl --ntlm -u mia:pw URL", "credentials of --ntlm are not sent"),
     ("curl -X sTrange URL", "method sTrange, 1 time (hurl methods must be in capital letters: STRANGE is sent)"),

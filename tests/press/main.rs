@@ -1,5 +1,6 @@
 //! The load side: what `torr` sends, reads, counts and reports of a target.
 
+mod authentication;
 mod bad_servers;
 mod checks;
 mod counts;

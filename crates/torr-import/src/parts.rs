@@ -217,6 +217,17 @@ pub(crate) fn nothing() -> Request {
     Request::new("GET", Template::default(), NOWHERE)
 }
 
+/// Returns the options of digest authentication.
+pub(crate) fn digest_options(user: Template, password: Template) -> [EntryOption; 2] {
+    let mut pieces = Vec::new();
+    let colon = Piece::Text(":".to_owned());
+    user.0.into_iter().chain([colon]).chain(password.0).for_each(|piece| push(&mut pieces, piece));
+    [
+        option(OptionName::Digest, OptionValue::Boolean(true)),
+        option(OptionName::User, OptionValue::Text(Template(pieces))),
+    ]
+}
+
 /// Returns the options of a signature of AWS: what it is for, as far as that is known, and the key with its secret. As in curl, a region
 /// and a service that are missing are in the host.
 pub(crate) fn aws_options(

@@ -188,11 +188,14 @@ fn think(load: &Load, work: Work) -> Option<Mistake> {
 fn follow(load: &Load, _: Work) -> Option<Mistake> {
     let http2 = &load.transport.http2;
     let name = if http2.http2 { "http2" } else { "http2-prior-knowledge" };
-    (load.checks.follow && http2.is_on()).then(|| Mistake::pair("follow", name, "--follow needs HTTP/1.1"))
+    let of = |name, is_on| if is_on { Some(name) } else { None };
+    let flag = of("follow", load.checks.follow).or_else(|| of("digest", load.request.digest))?;
+    http2.is_on().then(|| Mistake::pair(flag, name, format!("--{flag} needs HTTP/1.1")))
 }
 
 /// The settings that mean nothing for a call of gRPC, whose request is fixed but for its metadata and its messages.
-const NOT_OF_GRPC: [&str; 23] = [
+const NOT_OF_GRPC: [&str; 24] = [
+    "digest",
     "request",
     "data-urlencode",
     "form",

@@ -21,7 +21,7 @@ pub fn inspection(part: &CheckPart) -> Result<Inspection, PlanError> {
     if checks.len() > MOST_CHECKS {
         return Err(PlanError::Usage(format!("at most {MOST_CHECKS} checks are supported")));
     }
-    Ok(Inspection { checks, follow: part.follow, keep_first: false })
+    Ok(Inspection { checks, follow: part.follow, digest: None, keep_first: false })
 }
 
 fn body(text: &str, files: &FileSource) -> Result<Check, PlanError> {

@@ -38,7 +38,7 @@ pub fn call(load: &Load, url: &str) -> Result<Call, PlanError> {
     let text = messages(&load.request, &mut input)?;
     // Without pieces of a body, the options have none, and standard input is read once.
     let without_body = RequestPart { data: Vec::new(), json_body: Vec::new(), ..load.request.clone() };
-    let options = request::options(&without_body, &target.host, load.keep_alive(), &mut input)?;
+    let options = request::options(load, &without_body, &target.host, &mut input)?;
     let coding = if load.grpc.is_gzip() { Coding::Gzip } else { Coding::Identity };
     let with_deadline = |deadline| {
         let headers = metadata::fields(&options.headers, deadline, coding)?;

@@ -15,6 +15,7 @@ pub mod request;
 pub mod session;
 pub mod target;
 mod tls;
+mod token;
 pub mod transport;
 pub mod url;
 pub mod variables;

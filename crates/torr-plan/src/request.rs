@@ -3,9 +3,11 @@
 use super::data;
 use super::form;
 use super::input::{Input, feeder};
+use super::token;
 use super::websocket;
 use crate::error::PlanError;
-use torr_load::{Load, RequestPart};
+use torr_load::{Load, RequestPart, TlsPart};
+use torr_press::request::digest::Credentials;
 use torr_press::request::sigv4::{Scope, Signing};
 use torr_press::request::{
     Auth, Body, CompressionOffer, Data, Feeder, MatchRule, Options, Url, WebSocketOptions, read_list,
@@ -28,7 +30,7 @@ pub(crate) fn requests(load: &Load, url: Option<&str>) -> Result<(Target, Reques
     let is_websocket = urls.first().is_some_and(|url| url.target.is_websocket());
     websocket::check(load, is_websocket)?;
     let host = urls.first().map_or("", |url| &url.target.host);
-    let options = options(part, host, load.keep_alive(), &mut input)?;
+    let options = options(load, part, host, &mut input)?;
     let options = Options { event_streams: load.stream.has_streams(), ..options };
     let requests = match &urls[..] {
         [url] if is_websocket => messages(load, url, &options),
@@ -68,13 +70,8 @@ fn urls(args: &RequestPart, url: Option<&str>, input: &mut Input) -> Result<Vec<
     Ok(urls)
 }
 
-/// Returns the options of requests to a host.
-pub(crate) fn options(
-    args: &RequestPart,
-    host: &str,
-    keep_alive: bool,
-    input: &mut Input,
-) -> Result<Options, PlanError> {
+/// Returns the options of requests to a host, of which a load says `args`.
+pub(crate) fn options(load: &Load, args: &RequestPart, host: &str, input: &mut Input) -> Result<Options, PlanError> {
     let mut query = args.url_query.iter().map(|text| url_query(text, input)).collect::<Result<Vec<_>, _>>()?;
     let mut body = body(args, input)?;
     if args.get
@@ -90,12 +87,12 @@ pub(crate) fn options(
         user_agent: args.user_agent.clone(),
         referer: args.referer.clone(),
         cookies: args.cookies.iter().map(|text| cookie(text)).collect::<Result<_, _>>()?,
-        auth: auth(args, host)?,
+        auth: auth(args, host, &load.transport.tls)?,
         compressed: args.compressed,
         event_streams: false,
         body,
         query,
-        keep_alive,
+        keep_alive: load.keep_alive(),
         templates: !args.no_template,
         of_several_machines: args.files.is_of_fleet(),
         feeder: records(args)?,
@@ -132,7 +129,10 @@ fn cookie(text: &str) -> Result<String, PlanError> {
     if text.contains('=') { Ok(text.to_owned()) } else { Err(hint()) }
 }
 
-fn auth(args: &RequestPart, host: &str) -> Result<Option<Auth>, PlanError> {
+fn auth(args: &RequestPart, host: &str, tls: &TlsPart) -> Result<Option<Auth>, PlanError> {
+    if let Some(client) = &args.oauth2_client {
+        return token::begin(args, client, tls).map(|token| Some(Auth::Renewed(token)));
+    }
     if let Some(scope) = &args.aws_sigv4 {
         let wrong = |error: String| PlanError::Usage(format!("--aws-sigv4: {error}"));
         let scope = Scope::read(scope, host).map_err(|error| wrong(error.to_string()))?;
@@ -140,10 +140,22 @@ fn auth(args: &RequestPart, host: &str) -> Result<Option<Auth>, PlanError> {
         let signing = signing.map_err(|_| wrong("add the key, as in --user KEY:SECRET".into()))?;
         return Ok(Some(Auth::Signed(Box::new(signing))));
     }
+    if args.digest {
+        return digest(args).map(|_| Some(Auth::Digest));
+    }
     match (&args.user, &args.oauth2_bearer) {
         (Some(user), _) if !user.contains(':') => Err(PlanError::Usage("--user needs NAME:PASSWORD".into())),
         (Some(user), _) => Ok(Some(Auth::Basic(user.clone()))),
         (None, Some(token)) => Ok(Some(Auth::Bearer(token.clone()))),
         (None, None) => Ok(None),
     }
+}
+
+/// Returns the credentials of digest authentication.
+pub(crate) fn digest(args: &RequestPart) -> Result<Option<Credentials>, PlanError> {
+    if !args.digest {
+        return Ok(None);
+    }
+    let credentials = args.user.as_deref().and_then(Credentials::read);
+    credentials.map(Some).ok_or_else(|| PlanError::Usage("--user needs NAME:PASSWORD".into()))
 }

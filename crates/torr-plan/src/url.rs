@@ -5,7 +5,7 @@ use crate::{alt_svc, checks, grpc, request, transport};
 use std::time::Duration;
 use torr_load::{Load, is_grpc};
 use torr_press::request::Options;
-use torr_press::{EventPlan, Plan};
+use torr_press::{EventPlan, Inspection, Plan};
 
 /// The default duration of a run.
 const DURATION: Duration = Duration::from_secs(10);
@@ -24,7 +24,7 @@ pub fn plan(load: &Load, url: Option<&str>) -> Result<Plan, PlanError> {
 /// For an invalid expectation, for too many of them, and for a limit of streams where a method returns one message.
 pub fn with_load(load: &Load, base: Plan) -> Result<Plan, PlanError> {
     let pace = &load.pace;
-    let inspection = checks::inspection(&load.checks)?;
+    let inspection = Inspection { digest: request::digest(&load.request)?, ..checks::inspection(&load.checks)? };
     let base = with_streams(load, base)?;
     let endless = pace.requests.is_none() && pace.stages.is_none();
     Ok(Plan {

@@ -4,7 +4,7 @@ use crate::error::PlanError;
 use torr_load::Load;
 
 /// The settings that mean something for HTTP only.
-const OF_HTTP: [&str; 18] = [
+const OF_HTTP: [&str; 19] = [
     "request",
     "head",
     "get",
@@ -14,6 +14,7 @@ const OF_HTTP: [&str; 18] = [
     "urls",
     "script",
     "follow",
+    "digest",
     "expect-status",
     "expect-header",
     "http2",

@@ -7,6 +7,7 @@ mod body;
 mod choice;
 mod column;
 mod cursor;
+pub mod digest;
 mod draw;
 mod encoder;
 mod entry;
@@ -27,6 +28,7 @@ pub mod sigv4;
 mod template;
 #[cfg(test)]
 mod tests;
+pub mod token;
 mod urls;
 mod websocket;
 
@@ -51,8 +53,10 @@ use entry::{Composer, Entry};
 use memchr::memmem;
 use numbers::Numbers;
 use request_set::RequestSet;
+use signer::Signing;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use token::Token;
 use torr_gauge::secrets::{Haystack, unescaped};
 use torr_wire::websocket::Kind;
 
@@ -92,12 +96,12 @@ impl Requests {
     fn of_entries(entries: Vec<Entry>, choice: Option<Choice>, options: &Options, composer: Composer<'_>) -> Self {
         let signing = match &options.auth {
             // As with curl, a field of the user's own replaces a signature.
-            Some(Auth::Signed(signing)) if !fields::have(&options.headers, "authorization") => {
-                Some((**signing).clone())
-            }
+            _ if fields::have(&options.headers, "authorization") => None,
+            Some(Auth::Signed(signing)) => Some(Signing::Signature(signing.clone())),
+            Some(Auth::Renewed(token)) => Some(Signing::Token(token.clone())),
             _ => None,
         };
-        let longest = if signing.is_some() { signer::LONGEST } else { 0 };
+        let longest = signing.as_ref().map_or(0, Signing::longest);
         let mut shared = RequestSet {
             choice,
             signing,
@@ -147,6 +151,15 @@ impl Requests {
         self.websocket.as_deref()
     }
 
+    /// Returns the token that the requests send, if it is renewed during the run.
+    pub fn token(&self) -> Option<&Token> {
+        let set = self.websocket.as_ref().map_or(&self.shared, |websocket| &websocket.handshakes);
+        match &set.signing {
+            Some(Signing::Token(token)) => Some(token),
+            _ => None,
+        }
+    }
+
     /// Returns a plain GET of one URL.
     ///
     /// # Errors
@@ -183,6 +196,9 @@ impl Requests {
         let set = &*self.shared;
         let mut bytes = Vec::new();
         let mut found = set.environment.clone();
+        if let Some(token) = self.token() {
+            found.extend(token.values().iter().map(|value| value.to_string()));
+        }
         // A message has no header section.
         let sent_secrets = if self.websocket.is_some() { secrets_of_content } else { sent_secrets };
         if let Some(websocket) = &self.websocket {

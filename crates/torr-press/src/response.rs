@@ -1,5 +1,6 @@
 //! Responses beyond their framing: what is checked, followed, decoded and kept of them.
 
+mod authorized;
 pub mod checks;
 pub(crate) mod decode;
 pub mod events;

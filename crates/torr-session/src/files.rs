@@ -11,6 +11,14 @@ pub trait Files {
     /// In words, if the file cannot be read or must not be.
     fn read(&self, name: &str) -> Result<Vec<u8>, String>;
 
+    /// Returns the content of the user's own file of credentials, `.netrc` in the home folder.
+    ///
+    /// # Errors
+    /// In words, if it cannot be read or must not be.
+    fn netrc(&self) -> Result<Vec<u8>, String> {
+        Err("there is no file of the user's own here: use netrc-file".to_owned())
+    }
+
     /// Returns why the environment of this process means nothing to the sessions, if it does not.
     fn refuses_environment(&self) -> Option<&'static str> {
         None

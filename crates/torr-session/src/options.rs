@@ -1,9 +1,10 @@
 //! Options of an entry: what works under load, what has no meaning there, and what is not supported.
 
 use crate::error::EvaluationError;
-use crate::files::Files;
+use crate::files::{self, Files};
 use crate::hurl::ast::{EntryOption, OptionName, OptionValue};
 use crate::hurl::{ParseError, Position, option_name};
+use crate::netrc::Netrc;
 use crate::operand::Operand;
 use crate::scope::{Names, Variables};
 use crate::template::{Expression, Template};
@@ -55,6 +56,10 @@ pub struct Options {
     pub user: Option<Template>,
     /// What requests are signed for, with `user` as the key.
     pub aws_sigv4: Option<Template>,
+    /// Whether the credentials of `user` are of digest authentication.
+    pub digest: Setting<bool>,
+    /// The credentials of a file, for requests without others.
+    pub netrc: Option<Netrc>,
     /// Field lines, as `Name: value`.
     pub headers: Vec<Template>,
     /// Names of fields that the request is to be without.
@@ -118,6 +123,8 @@ impl Options {
             http10: Setting::Value(false),
             user: None,
             aws_sigv4: None,
+            digest: Setting::Value(false),
+            netrc: None,
             headers: Vec::new(),
             no_headers: Vec::new(),
             no_cookie_store: Setting::Value(false),
@@ -156,6 +163,8 @@ impl Options {
             O::Http10 => self.http10 = boolean(option, names)?,
             O::NoCookieStore => self.no_cookie_store = boolean(option, names)?,
             O::User => self.user = Some(text(option, names)?),
+            O::Digest => self.digest = boolean(option, names)?,
+            O::Netrc | O::NetrcFile | O::NetrcOptional => self.read_netrc(option, files)?,
             O::AwsSigV4 => self.aws_sigv4 = Some(text(option, names)?),
             O::Header => self.headers.push(text(option, names)?),
             O::NoHeader => self.no_headers.push(text(option, names)?),
@@ -180,16 +189,7 @@ impl Options {
                     format!("'{name}' is ignored: use --timeout instead, which limits every request"),
                 ));
             }
-            O::Digest
-            | O::LimitRate
-            | O::Negotiate
-            | O::Netrc
-            | O::NetrcFile
-            | O::NetrcOptional
-            | O::Ntlm
-            | O::PinnedPublicKey
-            | O::TlsMax
-            | O::TlsMin => {
+            O::LimitRate | O::Negotiate | O::Ntlm | O::PinnedPublicKey | O::TlsMax | O::TlsMin => {
                 return Err(ParseError {
                     at: option.at,
                     message: format!("'{}' is not supported", option_name(option.name)),
@@ -216,6 +216,24 @@ impl Options {
                 self.transport.push((option.name, value, option.at));
             }
         }
+        Ok(())
+    }
+
+    /// Reads the credentials of a file: of the user's own, or of one that the option names. As with curl, a file that is not required may
+    /// be missing.
+    fn read_netrc(&mut self, option: &EntryOption, files: &dyn Files) -> Result<(), ParseError> {
+        let error = |message: String| ParseError { at: option.at, message };
+        let (is_required, read) = match &option.value {
+            OptionValue::Boolean(false) => return Ok(()),
+            OptionValue::Boolean(true) => (option.name == OptionName::Netrc, files.netrc()),
+            OptionValue::Text(name) => (true, Ok(files::read(name, option.at, files)?.1)),
+            _ => return Err(error(format!("'{}' needs true or false", option_name(option.name)))),
+        };
+        let read = match read {
+            Err(_) if !is_required => return Ok(()),
+            read => read.map_err(error)?,
+        };
+        self.netrc = Some(Netrc::read(&read, is_required).map_err(error)?);
         Ok(())
     }
 }

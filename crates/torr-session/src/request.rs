@@ -13,6 +13,7 @@ use bytes::Bytes;
 use cookie_store::CookieStore;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use std::collections::BTreeSet;
+use torr_press::request::digest::Credentials;
 use torr_press::request::sigv4::{Scope, Signing};
 use url::Url;
 
@@ -47,6 +48,10 @@ pub struct Outgoing {
     pub is_http10: bool,
     /// The key by which it is signed when it is written.
     pub signing: Option<Signing>,
+    /// The credentials with which a challenge of digest authentication is met.
+    pub digest: Option<Credentials>,
+    /// Whether it goes without its content, since a challenge is awaited.
+    pub withholds_content: bool,
 }
 
 /// A request of an entry, compiled.
@@ -143,11 +148,14 @@ impl Request {
         if options.compressed.get(variables)? && !has(&fields, "accept-encoding") {
             fields.push(("Accept-Encoding".to_owned(), CODINGS.to_owned()));
         }
-        let mut signing = None;
+        let (mut signing, mut digest) = (None, None);
         if !has(&fields, "authorization") {
             let credentials = self.credentials(options, &url, variables)?;
+            // A section of the file says that its credentials are of basic authentication.
+            let is_digest = self.basic_auth.is_none() && options.digest.get(variables)?;
             match (&options.aws_sigv4, credentials) {
                 (Some(scope), credentials) => signing = Some(signing_by(&render(scope)?, &url, credentials)?),
+                (None, Some(credentials)) if is_digest => digest = Credentials::read(&credentials),
                 (None, Some(credentials)) => {
                     let value = format!("Basic {}", BASE64_STANDARD.encode(credentials));
                     fields.push(("Authorization".to_owned(), value));
@@ -181,10 +189,13 @@ impl Request {
             path_as_is,
             is_http10,
             signing,
+            digest,
+            withholds_content: false,
         })
     }
 
-    /// Returns `user:password`: the entry's own, those of its options, or those of the URL.
+    /// Returns `user:password`: the entry's own, those of its options, of a file of credentials that is required, of the URL, or of a
+    /// file that is not.
     fn credentials(
         &self,
         options: &Options,
@@ -195,9 +206,16 @@ impl Request {
         Ok(match (&self.basic_auth, &options.user) {
             (Some((user, password)), _) => Some(format!("{}:{}", user.render(variables)?, password.render(variables)?)),
             (None, Some(user)) => Some(user.render(variables)?.into_owned()),
-            (None, None) if url.username().is_empty() => None,
             (None, None) => {
-                Some(format!("{}:{}", decoded(url.username()), decoded(url.password().unwrap_or_default())))
+                let of_file =
+                    options.netrc.as_ref().and_then(|netrc| netrc.credentials(url.host_str()?, url.username()));
+                let is_required = options.netrc.as_ref().is_some_and(|netrc| netrc.is_required);
+                let has_user = !url.username().is_empty();
+                let of_url = || format!("{}:{}", decoded(url.username()), decoded(url.password().unwrap_or_default()));
+                match of_file {
+                    Some(of_file) if is_required || url.password().is_none() => Some(of_file),
+                    _ => has_user.then(of_url),
+                }
             }
         })
     }
@@ -306,6 +324,17 @@ impl Outgoing {
         self.path_as_is.as_deref().unwrap_or(self.url.path())
     }
 
+    /// Returns the content that is sent.
+    pub fn sent_content(&self) -> Option<&Bytes> {
+        self.content.as_ref().filter(|_| !self.withholds_content)
+    }
+
+    /// Returns the path and the query, as the request line has them.
+    pub fn target(&self) -> String {
+        let query = self.url.query().map(|query| format!("?{query}"));
+        format!("{}{}", self.path(), query.unwrap_or_default())
+    }
+
     /// Returns the request that follows a redirect: as hurl does, as a GET without content after 301, 302 and 303, and without
     /// credentials for another origin.
     ///
@@ -344,7 +373,19 @@ impl Outgoing {
             _ => None,
         };
         let signing = self.signing.clone().filter(|_| same_origin || trusted);
-        let without = self.without.clone();
-        Ok(Self { method, url, fields, without, own_cookies, content, path_as_is, signing, is_http10: self.is_http10 })
+        let digest = self.digest.clone().filter(|_| same_origin || trusted);
+        Ok(Self {
+            method,
+            url,
+            fields,
+            without: self.without.clone(),
+            own_cookies,
+            content,
+            path_as_is,
+            signing,
+            digest,
+            withholds_content: false,
+            is_http10: self.is_http10,
+        })
     }
 }

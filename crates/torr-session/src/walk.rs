@@ -9,6 +9,8 @@ use crate::scope::Variables;
 use crate::session::{Entry, Session};
 use cookie_store::CookieStore;
 use std::time::Duration;
+use torr_press::request::digest::Client;
+use url::Origin;
 
 /// What a virtual user does next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +30,7 @@ pub enum Action {
 pub enum Judgement {
     /// The response met all expectations of its entry.
     Passed,
-    /// The response was a redirect, which the user follows.
+    /// The response was a redirect that the user follows, or a challenge that it meets.
     Redirected,
     /// The response did not meet some expectations; the user sends the request again.
     Retried(Vec<Unmet>),
@@ -43,8 +45,8 @@ enum State {
     Entering,
     /// Before a request, after its pause.
     Ready,
-    /// Before a request that follows a redirect.
-    Redirecting(Outgoing),
+    /// Before a request that follows a redirect or a challenge.
+    Following(Outgoing),
     /// Before a retry, with its pause ahead.
     Waiting(Duration),
     /// A request is in flight.
@@ -64,6 +66,8 @@ pub struct Walk {
     passes: u64,
     /// The redirects followed in a row: status code and location.
     redirects: Vec<(u16, String)>,
+    /// What is known of the challenges of servers.
+    challenges: Vec<(Origin, Client)>,
     /// The latest request, if its response failed.
     failed: Option<Box<Outgoing>>,
     /// The user's variables.
@@ -75,9 +79,17 @@ pub struct Walk {
 impl Walk {
     /// Begins a session with these variables and no cookies.
     pub fn new(variables: Variables) -> Self {
-        let redirects = Vec::new();
-        let cookies = CookieStore::default();
-        Self { entry: 0, state: State::Entering, retries: 0, passes: 0, redirects, failed: None, variables, cookies }
+        Self {
+            entry: 0,
+            state: State::Entering,
+            retries: 0,
+            passes: 0,
+            redirects: Vec::new(),
+            challenges: Vec::new(),
+            failed: None,
+            variables,
+            cookies: CookieStore::default(),
+        }
     }
 
     /// Returns the redirects that led to the request in flight: status codes and locations.
@@ -115,9 +127,12 @@ impl Walk {
                     Ok(request) => return self.send(request),
                     Err(error) => self.state = State::Over(error),
                 },
-                State::Redirecting(request) => return self.send(request),
+                State::Following(request) => return self.send(request),
                 State::Waiting(pause) => return Action::Pause(pause),
-                State::InFlight(request) => return self.send(request),
+                State::InFlight(request) => {
+                    self.state = State::InFlight(request);
+                    return Action::Send(self.entry);
+                }
                 State::Over(error) => {
                     self.state = State::Over(error.clone());
                     return Action::Failed(self.entry, error);
@@ -149,9 +164,16 @@ impl Walk {
                 let _ = self.cookies.parse(&cookie, &request.url);
             }
         }
+        if let Some(client) = self.challenged(request) {
+            let challenges: Vec<_> = received.values("www-authenticate").collect();
+            if client.sees(received.status, challenges.iter().map(|value| value.as_bytes())) {
+                self.state = State::Following(request.clone());
+                return Judgement::Redirected;
+            }
+        }
         match self.redirect(entry, request, &received) {
             Ok(Some(next)) => {
-                self.state = State::Redirecting(next);
+                self.state = State::Following(next);
                 return Judgement::Redirected;
             }
             Ok(None) => {}
@@ -189,9 +211,28 @@ impl Walk {
         Ok(Some(entry.options.delay.get(&self.variables)?))
     }
 
-    fn send(&mut self, request: Outgoing) -> Action {
+    fn send(&mut self, mut request: Outgoing) -> Action {
+        let content = request.content.clone().unwrap_or_default();
+        let (method, target) = (request.method.clone(), request.target());
+        if let Some(client) = self.challenged(&request) {
+            let authorization = client.authorization(&method, &target, &|| content.clone());
+            request.withholds_content = authorization.is_none();
+            request.fields.retain(|(name, _)| !name.eq_ignore_ascii_case("authorization"));
+            request.fields.extend(authorization.map(|value| ("Authorization".to_owned(), value)));
+        }
         self.state = State::InFlight(request);
         Action::Send(self.entry)
+    }
+
+    /// Returns what is known of the challenges of a request's server; `None` for a request that meets none.
+    fn challenged(&mut self, request: &Outgoing) -> Option<&mut Client> {
+        let (credentials, origin) = (request.digest.as_ref()?, request.url.origin());
+        let is_of = |(known, client): &(Origin, Client)| *known == origin && client.credentials() == credentials;
+        let at = self.challenges.iter().position(is_of).unwrap_or_else(|| {
+            self.challenges.push((origin.clone(), Client::new(credentials.clone())));
+            self.challenges.len() - 1
+        });
+        Some(&mut self.challenges[at].1)
     }
 
     fn redirect(

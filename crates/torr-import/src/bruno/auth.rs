@@ -4,7 +4,7 @@ use super::address;
 use super::item::{Auth, Item, Level};
 use super::reader::Reader;
 use crate::draft::{DraftEntry, LeftOut};
-use crate::parts::{NOWHERE, aws_options, capture, drop_field, entry, option, pair, response};
+use crate::parts::{NOWHERE, aws_options, capture, digest_options, drop_field, entry, option, pair, response};
 use crate::reason::AUTHENTICATION;
 use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Query, Request, Template};
 
@@ -37,6 +37,11 @@ pub(super) fn add(reader: &mut Reader, auth: &Auth, request: &mut Request, left_
             } else {
                 request.basic_auth = Some(KeyValue { name: user, value: password, at: NOWHERE });
             }
+        }
+        "digest" => {
+            let user = reader.template(auth.get("username"), left_out);
+            let password = reader.credential("password", auth.get("password"), left_out);
+            request.options.extend(digest_options(user, password));
         }
         "bearer" => {
             let token = reader.credential("token", auth.get("token"), left_out);

@@ -210,11 +210,7 @@ fn credentials_become_variables() {
             "auth:oauth2 {\n  grant_type: authorization_code\n  client_secret: s3cret\n  token_header_prefix: Bearer\n}\n",
             "Authorization: Bearer {{access_token}}\n",
         ),
-        (
-            "digest",
-            "auth:digest {\n  username: u\n  password: s3cret\n}\n",
-            "# left out: authorization digest (this authentication scheme is not supported)\n",
-        ),
+        ("digest", "auth:digest {\n  username: u\n  password: s3cret\n}\n", "digest: true\nuser: u:{{password}}\n"),
     ] {
         let (file, summary) = one(&auth(mode, rest), &[]);
         assert!(file.contains(expected), "{mode}: {expected}: {file}");

@@ -42,6 +42,10 @@ pub(super) struct Command {
     pub(super) user: Option<String>,
     /// The flag of a way of authentication other than Basic.
     pub(super) other_authentication: Option<String>,
+    /// Whether basic authentication is named.
+    pub(super) basic: bool,
+    /// Whether digest authentication is named.
+    pub(super) digest: bool,
     /// What requests are signed for.
     pub(super) sigv4: Option<String>,
     pub(super) is_globbing_off: bool,
@@ -144,7 +148,8 @@ impl Command {
             Flag::Upload => self.uploads.push(value),
             Flag::User => self.user = Some(value),
             // Where another way is allowed as well, curl sends no credentials before the server has said which ways it knows.
-            Flag::Basic => {}
+            Flag::Basic => self.basic = true,
+            Flag::Digest => self.digest = true,
             Flag::Authentication => {
                 self.leave_out(word, AUTHENTICATION);
                 self.other_authentication = Some(word.to_owned());

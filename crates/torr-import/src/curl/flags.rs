@@ -22,6 +22,7 @@ pub(super) enum Flag {
     User,
     /// Basic authentication, which is that of all commands.
     Basic,
+    Digest,
     /// A way of authentication that is not supported.
     Authentication,
     SigV4,
@@ -84,7 +85,6 @@ pub(super) fn long(name: &str) -> Option<(Flag, Takes)> {
     matching.next().is_none().then_some((*flag, *takes))
 }
 
-const NETRC: Flag = F::Unsupported("credentials in a file are not supported: use -u instead");
 const PROXY: Flag = F::Unsupported("a proxy is a setting of the run: use torr --proxy");
 const NETWORK: Flag = F::Unsupported("a setting of the run, not of a request");
 
@@ -136,14 +136,14 @@ const FLAGS: &[(Option<char>, &str, Flag, Takes)] = &[
     (None, "connect-timeout", F::Seconds(O::ConnectTimeout), Value),
     (None, "retry", F::Count(O::Retry), Value),
     (None, "retry-delay", F::Seconds(O::RetryInterval), Value),
-    (None, "digest", F::Authentication, Nothing),
+    (None, "digest", F::Digest, Nothing),
     (None, "ntlm", F::Authentication, Nothing),
     (None, "negotiate", F::Authentication, Nothing),
     (None, "anyauth", F::Authentication, Nothing),
     (None, "aws-sigv4", F::SigV4, Value),
-    (Some('n'), "netrc", NETRC, Nothing),
-    (None, "netrc-file", NETRC, Value),
-    (None, "netrc-optional", NETRC, Nothing),
+    (Some('n'), "netrc", F::Switch(O::Netrc), Nothing),
+    (None, "netrc-file", F::Text(O::NetrcFile), Value),
+    (None, "netrc-optional", F::Switch(O::NetrcOptional), Nothing),
     (Some('x'), "proxy", PROXY, Value),
     (Some('U'), "proxy-user", PROXY, Value),
     (None, "socks5", PROXY, Value),

@@ -8,7 +8,7 @@ use super::{glob, shell};
 use crate::content::content;
 use crate::draft::{DraftEntry, ImportError};
 use crate::form::{FORM, pairs};
-use crate::parts::{NOWHERE, is_json, option, pair, sent_method, user_of};
+use crate::parts::{NOWHERE, digest_options, is_json, option, pair, sent_method, user_of};
 use crate::secret::Secrets;
 use crate::target;
 use percent_encoding::percent_decode_str;
@@ -334,8 +334,16 @@ impl Maker<'_> {
         secrets: &mut Secrets,
         left_out: &mut LeftOut,
     ) {
-        let Some((user, password)) = credentials else { return };
-        if let Some(flag) = &self.command.other_authentication {
+        let Some((user, password)) = credentials else {
+            // A file may have them.
+            if self.command.digest && !self.command.basic {
+                request.options.push(option(OptionName::Digest, OptionValue::Boolean(true)));
+            }
+            return;
+        };
+        // Of two ways curl takes the one that the server prefers.
+        let either = (self.command.basic && self.command.digest).then_some("--digest");
+        if let Some(flag) = self.command.other_authentication.as_deref().or(either) {
             left_out.push(("user of -u".to_owned(), format!("credentials of {flag} are not sent")));
             return;
         }
@@ -352,6 +360,10 @@ impl Maker<'_> {
             password => secrets.whole("password", "the password of -u", password),
         };
         let name = shell::template(&user);
+        if self.command.digest {
+            request.options.extend(digest_options(name, password));
+            return;
+        }
         let Some(scope) = &self.command.sigv4 else {
             request.basic_auth = Some(KeyValue { name, value: password, at: NOWHERE });
             return;

@@ -2,7 +2,7 @@
 
 use super::made::Made;
 use super::text;
-use crate::parts::{NOWHERE, aws_options, pair};
+use crate::parts::{NOWHERE, aws_options, digest_options, pair};
 use crate::pattern::pattern;
 use crate::reason::AUTHENTICATION;
 use regex::Regex;
@@ -19,8 +19,9 @@ pub(super) fn add(made: &mut Made<'_>, value: &str) -> bool {
     let rest = rest.trim();
     match scheme.to_ascii_lowercase().as_str() {
         "basic" => basic(made, rest),
+        "digest" => digest(made, rest),
         "aws" => aws(made, rest),
-        "digest" | "ntlm" | "negotiate" | "oauth2" | "openid" => {
+        "ntlm" | "negotiate" | "oauth2" | "openid" => {
             made.leave_out("authorization", scheme, AUTHENTICATION);
             true
         }
@@ -29,6 +30,23 @@ pub(super) fn add(made: &mut Made<'_>, value: &str) -> bool {
 }
 
 fn basic(made: &mut Made<'_>, rest: &str) -> bool {
+    let Some((name, value)) = user_and_password(made, rest) else { return false };
+    made.request.basic_auth = Some(KeyValue { name, value, at: NOWHERE });
+    true
+}
+
+fn digest(made: &mut Made<'_>, rest: &str) -> bool {
+    // Parameters of a whole response to a challenge are sent as they stand.
+    if rest.contains('=') {
+        return false;
+    }
+    let Some((user, password)) = user_and_password(made, rest) else { return false };
+    made.request.options.extend(digest_options(user, password));
+    true
+}
+
+/// Returns a name and a password, separated by a colon or a space.
+fn user_and_password(made: &mut Made<'_>, rest: &str) -> Option<(Template, Template)> {
     // A variable may have both.
     let whole = text::expressions(rest).next().filter(|name| *name == rest.trim_matches(['{', '}', ' ']));
     let known = whole.and_then(|name| made.reader.variables.value(name)).map(str::to_owned);
@@ -36,13 +54,9 @@ fn basic(made: &mut Made<'_>, rest: &str) -> bool {
     let split = rest.rsplit_once(':').or_else(|| rest.split_once(char::is_whitespace));
     // A colon or a space within braces separates nothing.
     let is_whole = |text: &str| text.matches("{{").count() == text.matches("}}").count();
-    let Some((user, password)) = split.filter(|(user, password)| is_whole(user) && is_whole(password)) else {
-        return false;
-    };
+    let (user, password) = split.filter(|(user, password)| is_whole(user) && is_whole(password))?;
     let name = made.template(user);
-    let value = credential(made, "password", password);
-    made.request.basic_auth = Some(KeyValue { name, value, at: NOWHERE });
-    true
+    Some((name, credential(made, "password", password)))
 }
 
 fn aws(made: &mut Made<'_>, rest: &str) -> bool {

@@ -8,7 +8,8 @@ use crate::content::{content, decoded};
 use crate::draft::{DraftEntry, LeftOut};
 use crate::form;
 use crate::parts::{
-    NOWHERE, beside, drop_field, drop_nameless, entry, has_field, option, pair, plain_name, push, sent_method,
+    NOWHERE, beside, digest_options, drop_field, drop_nameless, entry, has_field, option, pair, plain_name, push,
+    sent_method,
 };
 use crate::reason::AUTHENTICATION;
 use crate::target;
@@ -207,7 +208,7 @@ impl Reader {
                 Piece::Placeholder(_) => true,
             });
             let mechanism = each.value("Authorization.mechanism").unwrap_or_default();
-            if !matches!(mechanism.as_str(), "" | "BASIC" | "BASIC_DIGEST") {
+            if !matches!(mechanism.as_str(), "" | "BASIC" | "BASIC_DIGEST" | "DIGEST") {
                 self.pending.push(LeftOut::new("authorization", mechanism, AUTHENTICATION));
             } else if is_here || url.contains("${") {
                 let user = self.template(&each.text("Authorization.username"));
@@ -216,6 +217,10 @@ impl Reader {
                     Some("") | None => password,
                     Some(text) => self.secrets.whole("password", "authorization manager", text),
                 };
+                if mechanism == "DIGEST" {
+                    request.options.extend(digest_options(user, password));
+                    continue;
+                }
                 request.basic_auth =
                     Some(KeyValue { name: user, value: password, at: NOWHERE }).filter(|pair| !pair.name.0.is_empty());
             }

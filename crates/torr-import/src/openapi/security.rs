@@ -3,7 +3,7 @@
 use super::document::Document;
 use crate::draft::LeftOut;
 use crate::node::Node;
-use crate::parts::{NOWHERE, pair, variable, variable_name};
+use crate::parts::{NOWHERE, digest_options, pair, variable, variable_name};
 use crate::secret::Secrets;
 use torr_session::hurl::ast::{KeyValue, Piece, Request, Template};
 
@@ -51,6 +51,10 @@ fn add_scheme(name: &str, scheme: &Node, request: &mut Request, secrets: &mut Se
         ("http", "basic") => {
             let name = Template(vec![credential("_user")]);
             request.basic_auth = Some(KeyValue { name, value: Template(vec![credential("_password")]), at: NOWHERE });
+        }
+        ("http", "digest") => {
+            let mut part = |end: &str| Template(vec![credential(end)]);
+            request.options.extend(digest_options(part("_user"), part("_password")));
         }
         ("http", "bearer") | ("oauth2" | "openIdConnect", _) => request.headers.push(bearer(credential(""))),
         ("http", other) => return Err(format!("authentication scheme '{other}' is not supported")),

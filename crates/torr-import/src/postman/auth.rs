@@ -2,7 +2,7 @@
 
 use crate::draft::LeftOut;
 use crate::node::Node;
-use crate::parts::{NOWHERE, aws_options, option, pair};
+use crate::parts::{NOWHERE, aws_options, digest_options, option, pair};
 use crate::reader::Reader;
 use crate::reason::AUTHENTICATION;
 use torr_session::hurl::ast::{KeyValue, OptionValue, Piece, Request, Template};
@@ -19,6 +19,11 @@ pub(super) fn add(reader: &mut Reader, auth: &Node, request: &mut Request, left_
             if !user.0.is_empty() {
                 request.basic_auth = Some(KeyValue { name: user, value: password, at: NOWHERE });
             }
+        }
+        "digest" => {
+            let user = reader.template(&value("username"), left_out);
+            let password = credential(reader, "password", &value("password"), left_out);
+            request.options.extend(digest_options(user, password));
         }
         "bearer" => {
             let token = credential(reader, "token", &value("token"), left_out);

@@ -4,7 +4,6 @@ mod body;
 mod call;
 mod coding;
 mod cookie;
-mod digest;
 mod dump;
 mod expected;
 mod file;

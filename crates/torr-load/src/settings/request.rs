@@ -1,13 +1,14 @@
 //! What is sent. Names are curl's where curl has one.
 
 use crate::field::{file, parsed, piece, switch, text, texts};
-use crate::setting::{Kind, Merge, Part, Reads, Secret, Setting, Times, setting};
+use crate::setting::{Fleet, Kind, Merge, Part, Reads, Secret, Setting, Times, setting};
 use crate::values::order;
 
 /// Where a hurl file says what a setting says of a URL.
 const ENTRY: &str = "a hurl file has its own requests";
 const HEADER: &str = "add a header line below the request in the file instead";
 const FILES: &str = "pass several hurl files as targets, as in a.hurl=7 b.hurl=1";
+const TOKEN: &str = "capture the token of a request in the file instead";
 const WEBSOCKETS: &str = "WebSockets are loaded by their URL alone";
 const ORDERS: &[&str] = &["random", "sequence"];
 const BODIES: &[&str] = &["data", "data-raw", "data-binary", "data-urlencode", "json-body", "form"];
@@ -85,10 +86,39 @@ pub const ROWS: &[Setting] = &[
         .secret(Secret::Whole("TORR_USER"))
         .excludes(&["oauth2-bearer"])
         .not_for_sessions("use [BasicAuth] in the file instead"),
+    setting(Part::Request, "digest", Kind::Switch, switch!(request.digest))
+        .help("Authenticate with the name and password of --user by digest authentication, of HTTP/1.1")
+        .needs(&[&["user"]])
+        .excludes(&["aws-sigv4", "pipeline"])
+        .not_for_sessions("use 'digest: true' in [Options] of the file instead")
+        .not_for_scripts("its requests have credentials of their own"),
     setting(Part::Request, "oauth2-bearer", Kind::Text("TOKEN"), text!(request.oauth2_bearer))
         .help("Authenticate with this token (bearer authentication)")
         .secret(Secret::Whole("TORR_TOKEN"))
         .not_for_sessions(HEADER),
+    setting(Part::Request, "oauth2-client", Kind::Text("ID:SECRET"), text!(request.oauth2_client))
+        .help("Authenticate with a token by the client credentials grant of OAuth 2, renewed during the run before it ends")
+        .secret(Secret::Whole("TORR_OAUTH2_CLIENT"))
+        .needs(&[&["oauth2-token-url"]])
+        .excludes(&["user", "oauth2-bearer"])
+        .fleet(Fleet::OneMachine)
+        .not_for_sessions(TOKEN)
+        .not_for_scripts("its requests have fields of their own"),
+    setting(Part::Request, "oauth2-token-url", Kind::Text("URL"), text!(request.oauth2_token_url))
+        .help("Request the token of --oauth2-client here")
+        .secret(Secret::Url)
+        .needs(&[&["oauth2-client"]])
+        .not_for_sessions(TOKEN),
+    setting(Part::Request, "oauth2-scope", Kind::Text("SCOPE"), text!(request.oauth2_scope))
+        .help("Request a token of this scope, several separated by spaces")
+        .needs(&[&["oauth2-client"]])
+        .not_for_sessions(TOKEN),
+    setting(Part::Request, "oauth2-param", Kind::Text("NAME=VALUE"), texts!(request.oauth2_params))
+        .times(Times::Many)
+        .help("Add this parameter to the request for the token, such as audience=...; can be repeated")
+        .secret(Secret::Parameters)
+        .needs(&[&["oauth2-client"]])
+        .not_for_sessions(TOKEN),
     setting(Part::Request, "aws-sigv4", Kind::Text("SCOPE"), text!(request.aws_sigv4))
         .help("Sign each request by AWS Signature Version 4 with the key of --user KEY:SECRET, for aws:amz:REGION:SERVICE")
         .excludes(&["oauth2-bearer"])

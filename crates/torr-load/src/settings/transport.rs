@@ -6,13 +6,14 @@ use crate::setting::{Fleet, Kind, Part, Reads, Secret, Setting, Times, setting};
 use crate::values::{depth, tls_max, tls_resumption};
 
 /// What HTTP/3 is not served with.
-const NOT_OVER_HTTP3: [&str; 9] = [
+const NOT_OVER_HTTP3: [&str; 10] = [
     "http2",
     "http2-prior-knowledge",
     "unix-socket",
     "proxy",
     "pipeline",
     "follow",
+    "digest",
     "listen",
     "timestamps",
     "quick-ack",
@@ -70,6 +71,7 @@ pub const ROWS: &[Setting] = &[
             "proxy",
             "pipeline",
             "follow",
+            "digest",
             "listen",
             "timestamps",
             "quick-ack",

@@ -138,6 +138,14 @@ impl Files for NamedFiles<'_> {
         self.source.read(&path).map_err(|error| format!("cannot read '{path}': {}", describe(&error)))
     }
 
+    fn netrc(&self) -> Result<Vec<u8>, String> {
+        if self.source.is_of_fleet() {
+            return Err("'netrc' is not supported in a fleet: use netrc-file, which is sent to the agents".to_owned());
+        }
+        let home = std::env::home_dir().ok_or("there is no home folder for .netrc: use netrc-file")?;
+        std::fs::read(home.join(".netrc")).map_err(|error| format!("cannot read ~/.netrc: {}", describe(&error)))
+    }
+
     fn refuses_environment(&self) -> Option<&'static str> {
         let why = "is not supported in a fleet, whose agents have other environments: use a variable";
         self.source.is_of_fleet().then_some(why)

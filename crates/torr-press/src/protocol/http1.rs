@@ -65,13 +65,13 @@ impl<I: Inspect> Protocol for Http1<I> {
     #[inline]
     fn start(&mut self, _shared: &mut HeadCache, _key: u32, source: &mut Source<'_>, out: &mut Vec<u8>) -> bool {
         if let Some(request) = self.inspector.redirect_to_send() {
-            out.extend_from_slice(request);
+            out.extend_from_slice(&request);
             return request.starts_with(b"HEAD ");
         }
         let start = out.len();
         let info = source.write(out);
         self.inspector.begun(&info);
-        self.inspector.written(&out[start..], || source.take_content());
+        self.inspector.written(out, start, || source.take_content());
         info.is_head
     }
 

@@ -115,8 +115,8 @@ fn by_themselves(
         }
         (Some(Auth::Basic(credentials)), _) => add("Authorization", basic(credentials, parser)?),
         (None, Some(credentials)) => add("Authorization", basic(credentials, parser)?),
-        // It is made of the whole request, when that is written.
-        (Some(Auth::Signed(_)), _) | (None, None) => {}
+        // It is made when the request is written.
+        (Some(Auth::Signed(_) | Auth::Renewed(_) | Auth::Digest), _) | (None, None) => {}
     }
     Ok(fields)
 }

@@ -4,6 +4,7 @@ use super::draw::Order;
 use super::encoder::Encoder;
 use super::feeder::Feeder;
 use super::sigv4::Signing;
+use super::token::Token;
 
 /// The settings of requests. The default is a plain GET.
 #[derive(Debug, Clone)]
@@ -74,8 +75,12 @@ pub enum Auth {
     Basic(String),
     /// A token (RFC 6750).
     Bearer(String),
+    /// A token that is renewed during the run.
+    Renewed(Token),
     /// A signature of each request by AWS Signature Version 4.
     Signed(Box<Signing>),
+    /// Digest authentication (RFC 7616), by the credentials that the plan's [`Inspection`](crate::Inspection) has.
+    Digest,
 }
 
 /// The content of a request.

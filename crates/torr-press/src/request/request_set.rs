@@ -5,7 +5,7 @@ use super::column::Column;
 use super::draw::Order;
 use super::entry::Entry;
 use super::numbers::Numbers;
-use super::sigv4::Signing;
+use super::signer::Signing;
 
 /// The requests of a run, and the numbers that its threads share.
 #[derive(Debug)]
@@ -14,9 +14,9 @@ pub(super) struct RequestSet {
     pub entries: Vec<Entry>,
     /// The choice between several entries.
     pub choice: Option<Choice>,
-    /// What signs each request when it is written.
+    /// What is added to each request when it is written.
     pub signing: Option<Signing>,
-    /// Whether all requests have the same bytes but for their signatures.
+    /// Whether all requests have the same bytes but for their signatures and tokens.
     pub is_same: bool,
     /// The bytes in HTTP/1.1 of the only request, where there is one without placeholders and with no large content.
     pub constant: Option<Vec<u8>>,

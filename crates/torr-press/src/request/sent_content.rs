@@ -50,6 +50,15 @@ impl SentContent {
         self.len() == 0
     }
 
+    /// Returns content of which this is the rest, in one piece.
+    pub(crate) fn whole(first: &[u8], rest: Option<&Self>) -> Bytes {
+        let pieces = || rest.into_iter().flat_map(Self::pieces);
+        match (first, pieces().count()) {
+            ([], 1) => pieces().next().cloned().unwrap_or_default(),
+            _ => [first].into_iter().chain(pieces().map(|piece| &**piece)).collect::<Vec<_>>().concat().into(),
+        }
+    }
+
     /// Returns the pieces.
     pub fn pieces(&self) -> impl Iterator<Item = &Bytes> {
         let (one, several) = match &self.0 {

@@ -1,17 +1,25 @@
-//! The redirects of one connection: each is followed by a request on the same connection, or on the one after it.
+//! The redirects and challenges of one connection: each is followed by a request on the same connection, or on the one after it.
 
+use super::authorized::Authorized;
 use super::redirect::{self, NextRequest};
 use crate::request::SentContent;
+use crate::request::digest::Credentials;
 use crate::servers::target::Target;
 use bytes::Bytes;
+use std::borrow::Cow;
 use torr_gauge::Failure;
+use torr_wire::Header;
 use torr_wire::response::Response;
 
-/// Follows the redirects of a connection's requests, one of which is in flight at a time.
+/// Follows the redirects of a connection's requests, one of which is in flight at a time, and the challenges that they meet.
 #[derive(Debug)]
 pub(super) struct Follower<'p> {
     target: &'p Target,
-    /// The request in flight, but for large content.
+    /// Whether redirects are followed.
+    follows: bool,
+    /// What adds credentials to requests, where servers challenge for them.
+    authorized: Option<Authorized>,
+    /// The request in flight, but for large content and credentials.
     request: Vec<u8>,
     /// The large content of the request in flight, in memory that all connections share.
     content: SentContent,
@@ -21,6 +29,8 @@ pub(super) struct Follower<'p> {
     followed: u8,
     /// The `Location` of the latest response if that is a redirect, empty where it has none.
     location: Option<Vec<u8>>,
+    /// Whether the latest response is a challenge that the request can meet.
+    is_challenged: bool,
     /// The reason for which the latest redirect is not followed.
     failure: Option<Failure>,
     waiting: Option<Waiting>,
@@ -45,25 +55,47 @@ pub enum Redirected {
 }
 
 impl<'p> Follower<'p> {
-    pub fn new(target: &'p Target) -> Self {
+    /// Returns a follower of redirects, if `follows` says so, and of challenges, with the credentials for them.
+    pub fn new(target: &'p Target, follows: bool, credentials: Option<&Credentials>) -> Self {
         Self {
             target,
+            follows,
+            authorized: credentials.map(Authorized::new),
             request: Vec::new(),
             content: SentContent::default(),
             unwritten: SentContent::default(),
             followed: 0,
             location: None,
+            is_challenged: false,
             failure: None,
             waiting: None,
         }
     }
 
-    /// Notes a request that has been written, but for its large content, which is written piece by piece.
-    pub fn written(&mut self, request: &[u8], content: SentContent) {
+    /// Notes a request that has been written from `start` on, but for its large content, which is written piece by piece. Adds
+    /// credentials to it.
+    pub fn written(&mut self, out: &mut Vec<u8>, start: usize, content: SentContent) {
         self.followed = 0;
         self.request.clear();
-        self.request.extend_from_slice(request);
-        (self.unwritten, self.content) = (content.clone(), content);
+        self.request.extend_from_slice(&out[start..]);
+        self.content = content;
+        if self.authorized.is_some() {
+            out.truncate(start);
+            out.extend_from_slice(&self.begin());
+        } else {
+            self.unwritten = self.content.clone();
+        }
+    }
+
+    /// Begins to send the request. Returns what is sent at once.
+    fn begin(&mut self) -> Cow<'_, [u8]> {
+        let Some(authorized) = &mut self.authorized else {
+            self.unwritten = self.content.clone();
+            return Cow::Borrowed(&self.request);
+        };
+        let (bytes, sends_content) = authorized.sent(&self.request, &self.content);
+        self.unwritten = if sends_content { self.content.clone() } else { SentContent::default() };
+        Cow::Owned(bytes)
     }
 
     /// Whether content of the request in flight is not written yet.
@@ -76,14 +108,19 @@ impl<'p> Follower<'p> {
         self.unwritten.take(most)
     }
 
-    /// Notes the status of a response, and its `Location`.
-    pub fn see_head(&mut self, status: u16, location: Option<&[u8]>) {
-        let is_redirect = matches!(status, 301 | 302 | 303 | 307 | 308);
-        self.location = is_redirect.then(|| location.unwrap_or_default().to_vec());
+    /// Notes the status of a response, its `Location`, and its challenges.
+    pub fn see_head(&mut self, status: u16, fields: &[Header<'_>]) {
+        let is_redirect = self.follows && matches!(status, 301 | 302 | 303 | 307 | 308);
+        let location = || fields.iter().find(|field| field.name.eq_ignore_ascii_case("location"));
+        self.location = is_redirect.then(|| location().map(|field| field.value).unwrap_or_default().to_vec());
+        self.is_challenged = self.authorized.as_mut().is_some_and(|authorized| authorized.sees(status, fields));
     }
 
-    /// Returns where a complete response leads, if it is a redirect that is followed.
+    /// Returns where a complete response leads, if it is a redirect that is followed, or a challenge that is met.
     pub fn next(&mut self, response: &Response) -> Option<Redirected> {
+        if std::mem::take(&mut self.is_challenged) {
+            return Some(self.send(response));
+        }
         let location = self.location.take()?;
         let next = redirect::next(&self.request, response.status, &location, self.target, self.followed);
         let NextRequest { bytes, repeats_content } = next.map_err(|error| self.failure = Some(error.into())).ok()?;
@@ -92,13 +129,17 @@ impl<'p> Follower<'p> {
         if !repeats_content {
             self.content = SentContent::default();
         }
+        Some(self.send(response))
+    }
+
+    /// Sends the next request: on the connection of this response, or on another one.
+    fn send(&mut self, response: &Response) -> Redirected {
         // Behind a part of a request no other one can follow.
         if response.keep_alive && !self.has_unwritten() {
-            self.unwritten = self.content.clone();
-            return Some(Redirected::Here(self.request.clone()));
+            return Redirected::Here(self.begin().into_owned());
         }
         self.waiting = Some(Waiting::ForConnection);
-        Some(Redirected::Elsewhere)
+        Redirected::Elsewhere
     }
 
     /// Whether a request waits for another connection than this one.
@@ -113,10 +154,9 @@ impl<'p> Follower<'p> {
     }
 
     /// Returns the request that has waited for this connection, but for large content. It does not wait any more.
-    pub fn take_waiting(&mut self) -> Option<&[u8]> {
+    pub fn take_waiting(&mut self) -> Option<Cow<'_, [u8]>> {
         self.waiting.take()?;
-        self.unwritten = self.content.clone();
-        Some(&self.request)
+        Some(self.begin())
     }
 
     /// Takes the reason for which the latest redirect is not followed.
@@ -131,7 +171,10 @@ impl<'p> Follower<'p> {
 
     /// Forgets the request in flight, which has failed.
     pub fn forget(&mut self) {
-        (self.waiting, self.followed, self.failure) = (None, 0, None);
+        (self.waiting, self.followed, self.failure, self.is_challenged) = (None, 0, None, false);
+        if let Some(authorized) = &mut self.authorized {
+            authorized.forget();
+        }
         (self.content, self.unwritten) = (SentContent::default(), SentContent::default());
     }
 }

@@ -6,9 +6,11 @@ use super::events::{EventArrival, is_event_stream};
 use super::follow::{Follower, Redirected};
 use super::kept::KeptResponse;
 use crate::request::SentContent;
+use crate::request::digest::Credentials;
 use crate::request::outgoing::RequestInfo;
 use crate::servers::target::Target;
 use bytes::Bytes;
+use std::borrow::Cow;
 use torr_gauge::Failure;
 use torr_gauge::collector::FirstResponse;
 use torr_net::Nanos;
@@ -59,10 +61,10 @@ pub trait Inspect: Observer {
         false
     }
 
-    /// Notes the bytes of a request that has been written. The large content behind them is the inspector's to write if it takes
-    /// it.
+    /// Notes a request that has been written from `start` on, and may change it. The large content behind it is the inspector's
+    /// to write if it takes it.
     #[inline]
-    fn written(&mut self, _request: &[u8], _take_content: impl FnOnce() -> Option<SentContent>) {}
+    fn written(&mut self, _out: &mut Vec<u8>, _start: usize, _take_content: impl FnOnce() -> Option<SentContent>) {}
 
     /// Whether large content is not written yet.
     #[inline]
@@ -81,7 +83,7 @@ pub trait Inspect: Observer {
 
     /// Returns the request of a redirect, which is to be sent now instead of a new one.
     #[inline]
-    fn redirect_to_send(&mut self) -> Option<&[u8]> {
+    fn redirect_to_send(&mut self) -> Option<Cow<'_, [u8]>> {
         None
     }
 
@@ -141,6 +143,8 @@ pub struct Inspection {
     pub checks: Vec<Check>,
     /// Whether redirects are followed, as far as they stay with the same scheme, host and port.
     pub follow: bool,
+    /// The credentials with which challenges of digest authentication are met (RFC 7616).
+    pub digest: Option<Credentials>,
     /// Whether to keep the header section of the first response.
     pub keep_first: bool,
 }
@@ -148,7 +152,7 @@ pub struct Inspection {
 impl Inspection {
     /// Whether there is anything to look at.
     pub fn is_needed(&self) -> bool {
-        !self.checks.is_empty() || self.follow || self.keep_first
+        !self.checks.is_empty() || self.follow || self.digest.is_some() || self.keep_first
     }
 }
 
@@ -161,7 +165,7 @@ pub struct Inspector<'p> {
     body: Vec<u8>,
     encoding: Option<Encoding>,
     is_event_stream: bool,
-    /// The follower of redirects, where they are followed.
+    /// The follower of redirects and challenges, where they are followed.
     follower: Option<Follower<'p>>,
     first: First,
 }
@@ -188,7 +192,8 @@ impl<'p> Inspector<'p> {
             body: Vec::new(),
             encoding: None,
             is_event_stream: false,
-            follower: inspection.follow.then(|| Follower::new(target)),
+            follower: (inspection.follow || inspection.digest.is_some())
+                .then(|| Follower::new(target, inspection.follow, inspection.digest.as_ref())),
             first: if inspection.keep_first { First::Awaited } else { First::Unwanted },
         }
     }
@@ -210,7 +215,7 @@ impl<'p> Inspector<'p> {
         self.encoding = value("content-encoding").and_then(Encoding::of);
         self.is_event_stream = value("content-type").is_some_and(is_event_stream);
         if let Some(follower) = &mut self.follower {
-            follower.see_head(status, value("location"));
+            follower.see_head(status, fields);
         }
         if let First::Awaited | First::Begun(_) = self.first {
             let headers = fields.iter().map(|f| (f.name.to_owned(), f.value.to_vec())).collect();
@@ -236,9 +241,9 @@ impl Inspect for Inspector<'_> {
         self.is_event_stream
     }
 
-    fn written(&mut self, request: &[u8], take_content: impl FnOnce() -> Option<SentContent>) {
+    fn written(&mut self, out: &mut Vec<u8>, start: usize, take_content: impl FnOnce() -> Option<SentContent>) {
         if let Some(follower) = &mut self.follower {
-            follower.written(request, take_content().unwrap_or_default());
+            follower.written(out, start, take_content().unwrap_or_default());
         }
     }
 
@@ -250,7 +255,7 @@ impl Inspect for Inspector<'_> {
         self.follower.as_mut().map_or_else(Bytes::new, |follower| follower.next_piece(most))
     }
 
-    fn redirect_to_send(&mut self) -> Option<&[u8]> {
+    fn redirect_to_send(&mut self) -> Option<Cow<'_, [u8]>> {
         self.follower.as_mut()?.take_waiting()
     }
 

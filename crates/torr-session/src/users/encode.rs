@@ -29,7 +29,7 @@ fn signed(request: &Outgoing) -> Vec<(String, String)> {
         query: request.url.query(),
         host: own_host.map_or_else(|| authority(request), |(_, value)| value),
         fields: &request.fields,
-        content: request.content.as_deref().unwrap_or_default(),
+        content: request.sent_content().map(|content| &**content).unwrap_or_default(),
     };
     signing.fields(&signable, &Utc::now().format("%Y%m%dT%H%M%SZ").to_string())
 }
@@ -52,14 +52,15 @@ fn by_themselves(request: &Outgoing) -> impl Iterator<Item = (&str, &str)> {
 /// Whether a request has a length of its content to tell: with content, and where a server expects some (RFC 9110, section
 /// 8.6).
 fn length(request: &Outgoing) -> Option<usize> {
-    let content = request.content.as_ref().map(Bytes::len);
+    // Content that is withheld is of no length, which is said.
+    let content = request.content.as_ref().map(|_| request.sent_content().map_or(0, Bytes::len));
     content.or_else(|| matches!(request.method.as_str(), "POST" | "PUT" | "PATCH").then_some(0))
 }
 
 /// Appends a request in HTTP/1.1. `keep_alive` tells whether another may follow on the connection.
 pub fn write(request: &Outgoing, keep: Keep, keep_alive: bool, out: &mut Vec<u8>) -> RequestInfo {
     let info = write_head(request, keep, keep_alive, out);
-    out.extend_from_slice(request.content.as_deref().unwrap_or_default());
+    out.extend_from_slice(request.sent_content().map(|content| &**content).unwrap_or_default());
     info
 }
 
@@ -126,5 +127,5 @@ pub fn parts(request: &Outgoing, keep: Keep) -> RequestParts {
     if let Some(length) = length(request) {
         head.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
     }
-    RequestParts { head, body: request.content.clone().map(SentContent::from), begun: info(request, keep) }
+    RequestParts { head, body: request.sent_content().cloned().map(SentContent::from), begun: info(request, keep) }
 }

@@ -233,7 +233,7 @@ impl ThreadUsers for HurlThread<'_> {
     fn write(&mut self, user: usize, out: &mut Vec<u8>) -> RequestInfo {
         let keep = self.keep(user);
         let Some(request) = self.users[user].walk.request() else { return RequestInfo::default() };
-        if let Some(content) = request.content.as_ref().filter(|content| content.len() >= LEAST_SHARED)
+        if let Some(content) = request.sent_content().filter(|content| content.len() >= LEAST_SHARED)
             && self.shared.settings.observer.is_none()
         {
             self.content = Some(content.clone());

@@ -53,7 +53,7 @@ const EITHER: &[([&str; 2], &str)] =
 
 /// The flags of these programs that Torr does not have, each with what to do.
 const ABSENT: &[(&str, &[&str])] = &[
-    ("not supported; use -u (basic) or --oauth2-bearer instead", &["--digest", "--ntlm", "--negotiate"]),
+    ("not supported; use -u, with --digest or without, or --oauth2-bearer instead", &["--ntlm", "--negotiate"]),
     ("not supported; use --otlp URL or --influxdb URL instead", &["--statsd", "--datadog"]),
     ("not supported; use 'torr fleet run' for several machines", &["--master", "--master-host", "--remotestart"]),
     ("not supported; use a hurl file or a Lua script instead", &["--locustfile", "--testfile", "--nongui"]),

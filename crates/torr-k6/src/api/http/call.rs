@@ -2,7 +2,6 @@
 
 use super::body::Body;
 use super::cookie;
-use super::digest;
 use super::dump;
 use super::headers::is_token;
 use super::jar::Jar;
@@ -18,6 +17,7 @@ use crate::user::{Expectation, Vu};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use torr_press::request::digest::{self, Credentials};
 
 /// The number of an error that has none of its own.
 const GENERAL: u32 = 1000;
@@ -339,8 +339,11 @@ impl Call {
         if !self.is_digest() || self.answered_challenge {
             return None;
         }
-        let challenge = String::from_utf8_lossy(incoming.field("www-authenticate")?).into_owned();
-        digest::authorization(&challenge, &self.method, &self.target.path, user, password)
+        let credentials = Credentials { user: user.clone(), password: password.clone() };
+        let mut client = digest::Client::new(credentials);
+        client.sees(incoming.status, incoming.field("www-authenticate").into_iter());
+        let content = || self.body.clone().unwrap_or_default().into();
+        client.authorization(&self.method, &self.target.path, &content)
     }
 
     /// Turns the call to the place that a redirect names.

@@ -121,9 +121,9 @@ impl Inspect for StreamKeeper<'_> {
     }
 
     #[inline]
-    fn written(&mut self, request: &[u8], _take_content: impl FnOnce() -> Option<SentContent>) {
+    fn written(&mut self, out: &mut Vec<u8>, start: usize, _take_content: impl FnOnce() -> Option<SentContent>) {
         if self.opens {
-            self.offered = OfferedSocket::of_request(request);
+            self.offered = OfferedSocket::of_request(&out[start..]);
         }
     }
 

@@ -8,6 +8,7 @@ use crate::response::follow::Redirected;
 use crate::response::inspect::{Inspect, Inspector};
 use crate::response::kept::KeptResponse;
 use bytes::Bytes;
+use std::borrow::Cow;
 use torr_gauge::Failure;
 use torr_gauge::collector::FirstResponse;
 use torr_net::Nanos;
@@ -59,8 +60,8 @@ impl Inspect for Streaming<'_> {
         self.watch.last_event()
     }
 
-    fn written(&mut self, request: &[u8], take_content: impl FnOnce() -> Option<SentContent>) {
-        self.inspector.written(request, take_content);
+    fn written(&mut self, out: &mut Vec<u8>, start: usize, take_content: impl FnOnce() -> Option<SentContent>) {
+        self.inspector.written(out, start, take_content);
     }
 
     fn has_unwritten(&self) -> bool {
@@ -75,7 +76,7 @@ impl Inspect for Streaming<'_> {
         self.inspector.begun(info);
     }
 
-    fn redirect_to_send(&mut self) -> Option<&[u8]> {
+    fn redirect_to_send(&mut self) -> Option<Cow<'_, [u8]>> {
         self.inspector.redirect_to_send()
     }
 

@@ -1,0 +1,60 @@
+//! Requests with the credentials that a server's challenge demands.
+
+use crate::request::SentContent;
+use crate::request::digest::{Client, Credentials};
+use memchr::memmem;
+use torr_wire::Header;
+
+/// What adds credentials to the requests of one connection.
+#[derive(Debug)]
+pub(super) struct Authorized(Client);
+
+impl Authorized {
+    pub fn new(credentials: &Credentials) -> Self {
+        Self(Client::new(credentials.clone()))
+    }
+
+    /// Returns what is sent of a request in HTTP/1.1 with more content than stands in it, and whether that content is sent as well.
+    /// Until there is a challenge a request goes without content, which a server would read for nothing, as curl does it.
+    pub fn sent(&mut self, request: &[u8], more: &SentContent) -> (Vec<u8>, bool) {
+        let head = memmem::find(request, b"\r\n\r\n").unwrap_or(request.len());
+        let line = memmem::find(request, b"\r\n").unwrap_or(request.len());
+        let text = String::from_utf8_lossy(&request[..line]);
+        let mut words = text.split(' ');
+        let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let content = || SentContent::whole(request.get(head + 4..).unwrap_or_default(), Some(more));
+        match self.0.authorization(method, target, &content) {
+            Some(value) => {
+                let field = format!("\r\nAuthorization: {value}");
+                ([&request[..line], field.as_bytes(), &request[line..]].concat(), true)
+            }
+            None => (without_content(&request[..head]), false),
+        }
+    }
+
+    /// Takes the head of a response. Returns whether the same request is to be sent again.
+    pub fn sees(&mut self, status: u16, fields: &[Header<'_>]) -> bool {
+        let challenges = fields.iter().filter(|field| field.name.eq_ignore_ascii_case("www-authenticate"));
+        self.0.sees(status, challenges.map(|field| field.value))
+    }
+
+    /// Forgets the request in flight, which has failed.
+    pub fn forget(&mut self) {
+        self.0.forgets_request();
+    }
+}
+
+/// Returns a request of this header section without content.
+fn without_content(head: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(head.len() + 4);
+    for line in head.split_inclusive(|&byte| byte == b'\n') {
+        let is_length = line.get(..15).is_some_and(|name| name.eq_ignore_ascii_case(b"content-length:"));
+        match is_length {
+            true if line.ends_with(b"\n") => bytes.extend_from_slice(b"Content-Length: 0\r\n"),
+            true => bytes.extend_from_slice(b"Content-Length: 0"),
+            false => bytes.extend_from_slice(line),
+        }
+    }
+    bytes.extend_from_slice(b"\r\n\r\n");
+    bytes
+}
