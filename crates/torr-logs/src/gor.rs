@@ -21,6 +21,8 @@ const WAIT: i64 = 10 * SECOND;
 const MOST_WAITING: usize = 10_000;
 /// ... and the most bytes of their bodies.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
+/// The most responses that wait for their requests: GoReplay may write a short exchange in the wrong order.
+const MOST_EARLY: usize = 10_000;
 
 /// The first line of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +31,9 @@ struct Heading<'r> {
     id: &'r str,
     /// Nanoseconds since the Unix epoch.
     at: i64,
-    /// The response time in nanoseconds.
-    took: Option<u64>,
+    /// A time span in nanoseconds, if there is one. Of a message of GoReplay 1.3 and later, which has one for requests too, it is that
+    /// from the first packet of the message to the last; of a response of older versions it is the response time.
+    span: Option<i64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,8 +56,8 @@ impl<'r> Heading<'r> {
         };
         let id = words.next().filter(|id| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric()))?;
         let at = words.next()?.parse().ok().filter(|at| *at > 0)?;
-        let took = words.next().and_then(|took| took.parse().ok()).filter(|took| *took > 0);
-        words.next().is_none().then_some(Self { kind, id, at, took })
+        let span = words.next().and_then(|span| span.parse().ok());
+        words.next().is_none().then_some(Self { kind, id, at, span })
     }
 }
 
@@ -71,6 +74,8 @@ pub(crate) struct Recording {
     waiting: VecDeque<Waiting>,
     first: u64,
     by_id: HashMap<String, u64>,
+    /// The responses whose requests have not come yet.
+    early: HashMap<String, Responded>,
     bytes: usize,
     newest: i64,
     is_end: bool,
@@ -81,12 +86,35 @@ struct Waiting {
     id: String,
     line: Box<Line>,
     at: i64,
+    /// Whether the recording is of GoReplay 1.3 or later.
+    has_spans: bool,
+}
+
+/// What is recorded of a response.
+struct Responded {
+    status: u16,
+    at: i64,
+    span: Option<i64>,
+}
+
+impl Waiting {
+    /// Takes over the response.
+    fn settle(&mut self, response: &Responded) {
+        let since = response.at.saturating_sub(self.at);
+        let took = match response.span.filter(|span| *span > 0) {
+            Some(span) if self.has_spans => since.saturating_add(span),
+            Some(span) => span,
+            None => since,
+        };
+        self.line.status = Some(response.status);
+        self.line.took = u64::try_from(took).ok().filter(|took| *took > 0);
+    }
 }
 
 impl Recording {
     pub fn new(input: Box<dyn BufRead + Send>) -> Self {
-        let (waiting, by_id) = (VecDeque::new(), HashMap::new());
-        Self { input, waiting, first: 0, by_id, bytes: 0, newest: i64::MIN, is_end: false }
+        let (waiting, by_id, early) = (VecDeque::new(), HashMap::new(), HashMap::new());
+        Self { input, waiting, first: 0, by_id, early, bytes: 0, newest: i64::MIN, is_end: false }
     }
 
     /// Returns the next request; `None` at the end.
@@ -138,14 +166,26 @@ impl Recording {
                 self.newest = self.newest.max(heading.at);
                 self.bytes += line.body.len();
                 self.by_id.insert(heading.id.to_owned(), self.first + self.waiting.len() as u64);
-                self.waiting.push_back(Waiting { id: heading.id.to_owned(), line, at: heading.at });
+                let (id, has_spans) = (heading.id.to_owned(), heading.span.is_some());
+                let mut request = Waiting { id, line, at: heading.at, has_spans };
+                if let Some(response) = self.early.remove(heading.id) {
+                    request.settle(&response);
+                }
+                self.waiting.push_back(request);
             }
             Kind::Response => {
+                let status = status(message).ok_or_else(unreadable)?;
+                let response = Responded { status, at: heading.at, span: heading.span };
                 let number = self.by_id.get(heading.id).and_then(|number| number.checked_sub(self.first));
-                if let Some(request) = number.and_then(|number| self.waiting.get_mut(number as usize)) {
-                    request.line.status = Some(status(message).ok_or_else(unreadable)?);
-                    let since = u64::try_from(heading.at.saturating_sub(request.at)).ok().filter(|since| *since > 0);
-                    request.line.took = heading.took.or(since);
+                match number.and_then(|number| self.waiting.get_mut(number as usize)) {
+                    Some(request) => request.settle(&response),
+                    None => {
+                        if self.early.len() >= MOST_EARLY {
+                            // A recording that began in the middle has responses without requests.
+                            self.early.clear();
+                        }
+                        self.early.insert(heading.id.to_owned(), response);
+                    }
                 }
             }
             Kind::Replayed => {}
@@ -271,6 +311,20 @@ mod tests {
     }
 
     #[test]
+    fn spans_of_later_versions_are_those_of_messages_and_responses_may_come_first() {
+        // As GoReplay 1.3.2 wrote them.
+        let (lines, unreadable) = read(&[
+            b"2 db38 1796021632483913499 142336\nHTTP/1.0 200 OK\r\n\r\n",
+            b"1 db38 1796021632482973119 0\nGET /?a=1 HTTP/1.1\r\n\r\n",
+            b"1 db3e 1796021632503340525 0\nPOST /post HTTP/1.1\r\nContent-Length: 7\r\n\r\nx=1&y=2",
+            b"2 db3e 1796021632504362187 112039\nHTTP/1.0 501 Unsupported method ('POST')\r\n\r\n",
+        ]);
+        assert!(unreadable.is_empty(), "{unreadable:?}");
+        let seen: Vec<_> = lines.iter().map(|line| (&*line.target, line.status, line.took)).collect();
+        assert_eq!(seen, [("/?a=1", Some(200), Some(1_082_716)), ("/post", Some(501), Some(1_133_701))]);
+    }
+
+    #[test]
     fn what_is_not_whole_is_unreadable_and_the_rest_is_read() {
         let good = b"1 a 5\nGET /good HTTP/1.1\r\n\r\n";
         for bad in [
@@ -303,6 +357,11 @@ mod tests {
             while recording.take_settled().is_some() {}
         }
         assert!(recording.waiting.len() <= MOST_WAITING && recording.by_id.len() <= MOST_WAITING);
+        for number in 0..3 * MOST_EARLY {
+            let record = format!("2 early{number} 5 1\nHTTP/1.1 200 OK\r\n\r\n");
+            recording.put(record.as_bytes()).expect("it is a response");
+        }
+        assert!(recording.early.len() <= MOST_EARLY);
     }
 
     #[test]

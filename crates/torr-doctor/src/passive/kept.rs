@@ -10,6 +10,7 @@ use crate::thresholds::{
 use crate::witnesses;
 use torr_gauge::fleet::Fleet;
 use torr_gauge::latency::Summary;
+use torr_gauge::result::Arrivals;
 use torr_gauge::result::validity::Criterion;
 use torr_gauge::validity::longest_silence;
 use torr_gauge::verdict::{Advice, Fact, Finding, Headline, KeptRate, Unit};
@@ -73,6 +74,7 @@ fn kept_rate(run: &RunResult) -> KeptRate {
         Some(planned) if run.sessions.is_some() => KeptRate::Sessions(planned),
         Some(planned) => KeptRate::Planned(planned),
         None if run.steering.iter().any(|event| event.what.changes_load()) => KeptRate::Steered,
+        None if run.plan.arrivals == Some(Arrivals::Replayed) => KeptRate::Logged,
         None => KeptRate::Stages,
     }
 }

@@ -11,6 +11,8 @@ pub enum KeptRate {
     Steered,
     /// The rates of stages.
     Stages,
+    /// The times of a log.
+    Logged,
     /// The highest rate of a closed loop, `--max-rate`.
     Cap(f64),
 }

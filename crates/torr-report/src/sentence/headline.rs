@@ -169,6 +169,7 @@ fn kept(rate: &KeptRate, so: &str) -> String {
         KeptRate::Sessions(rps) => format!("your rate of {} for sessions", per_second(*rps)),
         KeptRate::Steered => "the rates that you set during the run".into(),
         KeptRate::Stages => "the rates of your stages".into(),
+        KeptRate::Logged => "the pace of the log".into(),
         KeptRate::Cap(rps) => {
             let so = so.replacen("nothing", "nothing else", 1);
             return format!("The service kept the {} of --max-rate: {so}.", per_second(*rps));
