@@ -250,3 +250,39 @@ fn a_log_with_bursts_has_another_p99_than_its_mean_rate() {
         "{waited} of 500 requests waited at the mean rate, {waited_in_bursts} in bursts"
     );
 }
+
+#[test]
+fn the_mix_of_a_log_is_a_load_of_any_pace() {
+    let (server, folder) = (server(), tempfile::tempdir().expect("there is room"));
+    let requests = ["GET /orders/1?token=s3cretvalue", "POST /orders", "HEAD /orders/2", "GET /orders/1", "junk"];
+    let (path, target) = (log(folder.path(), &requests), server.url());
+    let ended = torr(&[&target, "--log", &path, "-n", "7", "-c", "1", "-t", "1", "--json", "-"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let result: Value = serde_json::from_str(&ended.stdout).expect("it is JSON");
+    assert_eq!((count(&result, "/requests"), count(&result, "/failed")), (7, 0), "{result:#}");
+    let lines: Vec<_> = server.texts().iter().map(|text| text.lines().next().unwrap_or_default().to_owned()).collect();
+    let one = "GET /orders/1?token=s3cretvalue HTTP/1.1";
+    let expected = [one, "HEAD /orders/2 HTTP/1.1", "GET /orders/1 HTTP/1.1"];
+    assert_eq!(lines, expected.iter().cycle().take(7).copied().collect::<Vec<_>>());
+    for part in ["3 requests of the log, format combined", "1 unreadable, the first one '", "1 by method (POST 1)"] {
+        assert!(ended.stderr.contains(part), "{part}: {ended:?}");
+    }
+    assert!(!format!("{ended:?}").contains("s3cretvalue"), "{ended:?}");
+
+    let ended = torr(&["limit", &target, "--log", &path, "--budget", "5s", "--max-connections", "2", "--json", "-"]);
+    assert!(ended.code == Some(0) || ended.code == Some(1), "{ended:?}");
+    let paths: std::collections::BTreeSet<_> =
+        server.texts().iter().map(|text| text.lines().next().unwrap_or_default().to_owned()).collect();
+    assert_eq!(paths.iter().map(String::as_str).collect::<Vec<_>>(), [expected[2], one, expected[1]]);
+
+    for (args, line) in [
+        (&["http://127.0.0.1:1/path", "--log", &path][..], "with --log, the URL must be http(s):// without a path"),
+        (&["http://127.0.0.1:1", "--log", "/no/such.log"], "/no/such.log"),
+        (&["http://127.0.0.1:1", "--log", &path, "--data", "x"], "--data"),
+        (&["http://127.0.0.1:1", "--log", &path, "--log-methods", "DELETE"], "add --log-methods GET,HEAD,POST"),
+        (&["http://127.0.0.1:1", "--log-methods", "GET"], "--log-methods needs --log"),
+    ] {
+        let ended = torr(args);
+        assert!(ended.code == Some(2) && ended.stderr.contains(line), "{args:?}: {ended:?}");
+    }
+}

@@ -194,7 +194,8 @@ fn follow(load: &Load, _: Work) -> Option<Mistake> {
 }
 
 /// The settings that mean nothing for a call of gRPC, whose request is fixed but for its metadata and its messages.
-const NOT_OF_GRPC: [&str; 24] = [
+const NOT_OF_GRPC: [&str; 25] = [
+    "log",
     "digest",
     "request",
     "data-urlencode",

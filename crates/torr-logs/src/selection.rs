@@ -84,6 +84,34 @@ impl TimeRange {
 }
 
 impl Selection {
+    /// The methods that are taken unless others are given: those that change nothing.
+    pub const SAFE: &str = "GET,HEAD,OPTIONS";
+
+    /// Parses a method.
+    ///
+    /// # Errors
+    /// Returns what was expected, if the text is none.
+    pub fn method(text: &str) -> Result<String, String> {
+        let text = text.trim();
+        let is_one =
+            (1..=32).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-');
+        if is_one { Ok(text.to_ascii_uppercase()) } else { Err("must be methods with commas between them".to_owned()) }
+    }
+
+    /// Parses the name of a host, from a URL as well, without its port.
+    ///
+    /// # Errors
+    /// Returns what was expected, if the text is none.
+    pub fn host(text: &str) -> Result<String, String> {
+        let host = text.split_once("://").map_or(text, |(_, host)| host).trim_end_matches('/');
+        let is_one = !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || c == '/' || c == '@');
+        let without_port = match host.rsplit_once(':') {
+            Some((front, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => front,
+            _ => host,
+        };
+        if is_one { Ok(without_port.to_ascii_lowercase()) } else { Err("must be the name of a host".to_owned()) }
+    }
+
     /// Returns whether a line's method is taken.
     pub(crate) fn takes_method(&self, line: &Line) -> bool {
         self.methods.contains(&line.method)

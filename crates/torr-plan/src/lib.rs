@@ -1,5 +1,5 @@
 //! From a load to the plan that the engine carries out: finds out what the targets are, reads files, resolves names and
-//! compiles hurl files. Nothing is sent to the service, but what `--reflection` and `--alt-svc` request.
+//! compiles hurl files. Nothing is sent, but what `--reflection`, `--alt-svc` and `--oauth2-client` request.
 #![forbid(unsafe_code)]
 
 mod alt_svc;
@@ -11,6 +11,7 @@ pub mod grpc;
 mod http2;
 mod http3;
 pub mod input;
+pub mod log;
 pub mod request;
 pub mod session;
 pub mod target;

@@ -1,7 +1,7 @@
 //! The plan of a load whose requests go to URLs.
 
 use crate::error::PlanError;
-use crate::{alt_svc, checks, grpc, request, transport};
+use crate::{alt_svc, checks, grpc, log, request, transport};
 use std::time::Duration;
 use torr_load::{Load, is_grpc};
 use torr_press::request::Options;
@@ -89,9 +89,10 @@ pub fn base_and_options(load: &Load, url: Option<&str>) -> Result<(Plan, Options
     }
     let (target, request, options) = request::requests(load, url)?;
     if !load.transport.alt_svc {
-        return Ok((transport::plan(load, &load.transport, target, request)?, options));
+        let plan = transport::plan(load, &load.transport, target, request)?;
+        return Ok((log::with_requests(load, plan)?, options));
     }
     let (transport, offer) = alt_svc::chosen(&load.transport, &target, load.pace.timeout())?;
     let plan = transport::plan(load, &transport, target, request)?;
-    Ok((Plan { alt_svc: Some(offer), ..plan }, options))
+    Ok((log::with_requests(load, Plan { alt_svc: Some(offer), ..plan })?, options))
 }

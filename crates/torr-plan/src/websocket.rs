@@ -4,7 +4,8 @@ use crate::error::PlanError;
 use torr_load::Load;
 
 /// The settings that mean something for HTTP only.
-const OF_HTTP: [&str; 19] = [
+const OF_HTTP: [&str; 20] = [
+    "log",
     "request",
     "head",
     "get",

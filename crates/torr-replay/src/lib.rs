@@ -6,6 +6,7 @@
 
 mod bursts;
 mod comparison;
+mod mix;
 mod path_table;
 mod queue;
 mod reading;
@@ -15,5 +16,6 @@ mod segment;
 mod shared;
 mod user;
 
+pub use mix::Mix;
 pub use replay::{Replay, Settings, shown};
 pub use request::RequestTemplate;

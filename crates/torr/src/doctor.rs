@@ -42,7 +42,7 @@ use torr_report::sentence;
 use written::WrittenDiagnosis;
 
 /// The experiments that a session does not allow.
-const SESSIONS_VARY: &str = "torr doctor varies only connections, rate and pauses of sessions: it tries no HEAD, compression or other \
+const SESSIONS_VARY: &str = "torr doctor varies only connections, rate and pauses: it tries no HEAD, compression or other \
                              HTTP version, since these would change the requests";
 
 /// The experiments that streams of events do not allow.

@@ -28,7 +28,8 @@ use torr_plan::input::Input;
 use torr_plan::transport::finder;
 use torr_plan::url::{plan, with_load};
 use torr_plan::{checks, request, variables};
-use torr_press::{Plan, RunError, SoFar};
+use torr_press::request::token::Token;
+use torr_press::{Plan, Requests, RunError, SoFar};
 use torr_report::live::LiveProgress;
 use torr_script::Printing;
 
@@ -128,6 +129,9 @@ fn run_with(load: &Load, plan: &Plan, script: Option<Script>, mut outputs: Outpu
     if let Some(requests) = plan.work.requests() {
         unused::note(load, plan, requests);
     }
+    if !load.output.quiet {
+        servers::note_users(plan);
+    }
     ports::warn(plan);
     let watched = WatchedRun::start(&load.output, plan, &stop)?;
     let has_screen = watched.as_ref().is_some_and(WatchedRun::has_screen);
@@ -146,6 +150,10 @@ fn run_with(load: &Load, plan: &Plan, script: Option<Script>, mut outputs: Outpu
         Ok((mut run, dashboard)) => {
             if let Some(users) = plan.work.users() {
                 users.complete(&mut run.result);
+            }
+            let token = plan.work.requests().and_then(Requests::token);
+            if let Some(why) = token.and_then(Token::failure) {
+                output::note(&format!("warning: the token was not renewed: {why}"));
             }
             let outcome = Script::outcome(&run);
             let code = outputs.finish(&mut run);

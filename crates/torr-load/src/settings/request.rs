@@ -154,6 +154,30 @@ pub const ROWS: &[Setting] = &[
         .default("random")
         .needs(&[&["urls"]])
         .not_for_sessions(FILES),
+    setting(Part::Request, "log", Kind::Path("FILE"), file!(request.log))
+        .help(
+            "Load the requests of this access log in its mix, over and over, at the pace of the load ('torr replay' has that of the log); \
+             '-' is standard input",
+        )
+        .reads(Reads::File)
+        .fleet(Fleet::OneMachine)
+        .excludes(&NOT_WITH_A_LOG)
+        .not_for_sessions(FILES)
+        .not_for_scripts("it has its own requests"),
+    setting(Part::Request, "log-format", Kind::Text("FORMAT"), text!(request.log_format))
+        .help("Read lines of this log_format of nginx instead of recognising the format")
+        .needs(&[&["log"]])
+        .not_for_sessions(FILES),
+    setting(Part::Request, "log-methods", Kind::Text("METHODS"), text!(request.log_methods))
+        .help("Take requests with these methods from the log")
+        .default("GET,HEAD,OPTIONS")
+        .needs(&[&["log"]])
+        .not_for_sessions(FILES),
+    setting(Part::Request, "log-host", Kind::Text("NAME"), texts!(request.log_hosts))
+        .times(Times::Many)
+        .help("Take requests for this host as well as those for the URL's, where the log names hosts; '*' is any host")
+        .needs(&[&["log"]])
+        .not_for_sessions(FILES),
     setting(Part::Request, "feeder", Kind::Path("FILE"), file!(request.feeder))
         .help("Fill placeholders from the fields of the records in this file: .csv with a header line, or .jsonl")
         .reads(Reads::File)
@@ -194,6 +218,40 @@ pub const ROWS: &[Setting] = &[
         .reads(Reads::File)
         .excludes(&["urls"])
         .not_for_sessions("a script needs a URL"),
+];
+
+/// What the requests of a log have themselves, and what only requests that were composed before the run have.
+const NOT_WITH_A_LOG: [&str; 30] = [
+    "request",
+    "data",
+    "data-raw",
+    "data-binary",
+    "data-urlencode",
+    "json-body",
+    "form",
+    "get",
+    "head",
+    "url-query",
+    "range",
+    "digest",
+    "aws-sigv4",
+    "oauth2-client",
+    "urls",
+    "feeder",
+    "script",
+    "pipeline",
+    "streams",
+    "expect-status",
+    "expect-header",
+    "expect-body",
+    "follow",
+    "sse",
+    "tokens",
+    "listen",
+    "until",
+    "max-events",
+    "idle-timeout",
+    "binary",
 ];
 
 const JSON_AND_FORM: &[&str] = &["json-body", "form"];

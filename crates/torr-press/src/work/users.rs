@@ -70,6 +70,11 @@ pub trait Users: Debug + Send + Sync {
         None
     }
 
+    /// Returns what the users have to say of themselves at the beginning of a run, in one line without a full stop.
+    fn note(&self) -> Option<String> {
+        None
+    }
+
     /// Adds to the result of the run what the users have measured themselves.
     fn complete(&self, _result: &mut RunResult) {}
 

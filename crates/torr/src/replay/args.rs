@@ -4,7 +4,7 @@ use clap::{Args, ValueHint};
 use std::path::{Path, PathBuf};
 use torr_gauge::number;
 use torr_load::{Load, Replayed};
-use torr_logs::{Format, Pattern, TimeBound};
+use torr_logs::{Format, Pattern, Selection, TimeBound};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,8 +15,6 @@ Examples:
 
 /// The bounds of the speed.
 const SPEEDS: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
-/// The methods that are sent unless others are given: those that change nothing.
-const SAFE: &str = "GET,HEAD,OPTIONS";
 
 /// `torr replay`.
 #[derive(Debug, Args)]
@@ -42,10 +40,10 @@ pub struct ReplayArgs {
     #[arg(long = "format", value_name = "FORMAT", value_parser = Pattern::parse)]
     pub pattern: Option<Pattern>,
     /// Send requests with these methods; all others are left out and counted
-    #[arg(long, value_name = "METHODS", default_value = SAFE, value_delimiter = ',', value_parser = method)]
+    #[arg(long, value_name = "METHODS", default_value = Selection::SAFE, value_delimiter = ',', value_parser = Selection::method)]
     pub methods: Vec<String>,
     /// Send requests for this host as well as those for the target's, where the log names hosts; '*' is any host
-    #[arg(long = "host", value_name = "NAME", value_parser = host)]
+    #[arg(long = "host", value_name = "NAME", value_parser = Selection::host)]
     pub hosts: Vec<String>,
     #[command(flatten)]
     pub load: Replayed,
@@ -71,20 +69,4 @@ impl ReplayArgs {
 fn speed(text: &str) -> Result<f64, String> {
     let speed = number::number(text.trim_end_matches('x')).filter(|speed| SPEEDS.contains(speed));
     speed.ok_or_else(|| format!("must be from {} to {}", SPEEDS.start(), SPEEDS.end()))
-}
-
-fn method(text: &str) -> Result<String, String> {
-    let text = text.trim();
-    let is_one = (1..=32).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-');
-    if is_one { Ok(text.to_ascii_uppercase()) } else { Err("must be methods with commas between them".to_owned()) }
-}
-
-fn host(text: &str) -> Result<String, String> {
-    let host = text.split_once("://").map_or(text, |(_, host)| host).trim_end_matches('/');
-    let is_one = !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || c == '/' || c == '@');
-    let without_port = match host.rsplit_once(':') {
-        Some((front, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => front,
-        _ => host,
-    };
-    if is_one { Ok(without_port.to_ascii_lowercase()) } else { Err("must be the name of a host".to_owned()) }
 }
