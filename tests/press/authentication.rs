@@ -1,6 +1,6 @@
 //! Credentials that depend on what servers send: challenges of digest authentication, and tokens that end.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::Write;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -99,7 +99,7 @@ fn digest_authentication_is_that_of_curl() {
             });
             let by_torr = of(&|url| {
                 let result = torr_json(&[&digest[..], args, &["-n", "1", "-c", "1", url]].concat());
-                assert_eq!((&result["requests"], &result["statuses"]["200"]), (&1.into(), &1.into()), "{result}");
+                assert_eq!((&result["requests"], &result["status"]["200"]), (&1.into(), &1.into()), "{args:?}");
                 assert!(!result.to_string().contains("s3:cret"), "{result}");
             });
             let (head, start) = (|text: &str| text.chars().take(2000).collect::<String>(), by_torr.find("---"));
@@ -112,8 +112,7 @@ fn digest_authentication_is_that_of_curl() {
 fn nonces_are_counted_and_replaced_when_they_are_stale() {
     let server = Script::start(challenging(10, false));
     let result = torr_json(&["--digest", "-u", "ann:x", "-n", "200", "-c", "4", "-t", "2", &server.url()]);
-    assert_eq!((&result["requests"], &result["statuses"]["200"]), (&200.into(), &200.into()), "{result}");
-    assert_eq!(result["failed"], 0, "{result}");
+    assert_eq!((&result["requests"], &result["status"]["200"]), (&200.into(), &200.into()), "{}", result["status"]);
     let texts = server.texts();
     let challenged = texts.iter().filter(|text| field(text, "Authorization").is_none()).count();
     assert_eq!(challenged, 4, "each connection is challenged once");
@@ -132,7 +131,7 @@ fn credentials_that_are_refused_are_failed_responses() {
     };
     let server = Script::start(refusing);
     let result = torr_json(&["--digest", "-u", "ann:x", "-n", "5", "-c", "1", &server.url()]);
-    assert_eq!((&result["requests"], &result["statuses"]["401"]), (&5.into(), &5.into()), "{result}");
+    assert_eq!((&result["requests"], &result["status"]["401"]), (&5.into(), &5.into()), "{}", result["status"]);
     // Without a nonce yet one more request is sent.
     assert_eq!(server.requests(), 6);
 }
@@ -169,7 +168,7 @@ fn a_hurl_file_meets_challenges_and_reads_credentials_of_files() {
     assert!(field(two[1], "Authorization").is_some_and(|value| value.contains("nonce=\"n2\"")), "{two:?}");
     assert_eq!(field(three[0], "Authorization"), Some("Basic YW5uOnMzY3JldA=="));
     let result = torr_json(&["-n", "1", "-c", "1", &file]);
-    assert_eq!(result["failed"], 0, "{result}");
+    assert_eq!(result["errors"]["status"], 0, "{}", result["errors"]);
     assert!(!result.to_string().contains("s3cret"), "{result}");
     let missing = write("b.hurl", format!("GET {url}\n[Options]\nnetrc-file: none\n"));
     let ended = torr(&["check", &missing]);
@@ -224,7 +223,7 @@ fn a_token_is_requested_before_the_run_and_renewed_during_it() {
         assert!(!result.to_string().contains("s3:cret") && !result.to_string().contains("token-1"), "{result}");
         let form = "grant_type=client_credentials&scope=a+b&audience=x%26y";
         assert!(tokens.texts().iter().all(|text| text.contains(form)), "{:?}", tokens.texts());
-        assert_eq!(result["failed"], 0, "{result}");
+        assert_eq!(result["status"], json!({"200": result["requests"]}), "{}", result["errors"]);
     }
     let tokens = Script::start(issuing(false));
     let fresh = |more: &[&str]| -> Value {
