@@ -1,4 +1,4 @@
-//! `torr import openapi|postman|apipost|bruno|http|jmeter`: files as those programs write them become hurl files that check, and that walk
+//! `torr import openapi|postman|apipost|bruno|insomnia|http|jmeter`: files as those programs write them become hurl files that check, and that walk
 //! through a server.
 
 use std::path::Path;
@@ -77,6 +77,15 @@ fn descriptions_collections_and_exports_become_hurl_files_that_check() {
     let line = "torr: captured: 'order' from the response of request 2";
     of("bruno", "bruno", &["--env", "local"], &["password"], line);
     of("bruno", "bruno/orders/Cancel.bru", &["--env", "local"], &["token", "order"], "torr: 1 request");
+    let line = "torr: captured: 'log_in_token' from the response of request 1";
+    of("insomnia", "shop-5.insomnia.yaml", &["--env", "Test"], &["user_password"], line);
+    of(
+        "insomnia",
+        "shop-4.insomnia.json",
+        &[],
+        &[],
+        "torr: left out: requests of WebSocket, 1 time (not HTTP requests)",
+    );
     let line = "torr: captured: 'login_response_body___id' from the response of request 1";
     of("http", "shop.http", &["--env", "dev"], &[], line);
 }
@@ -175,6 +184,7 @@ fn what_cannot_be_imported_is_refused_in_one_line() {
         (&["import", "bruno", "."], "'.' is not a Bruno collection: "),
         (&["import", "bruno", "deep.json"], "'deep.json' is not part of a Bruno collection: "),
         (&["import", "bruno", "/no/such/folder"], "cannot read '/no/such/folder': "),
+        (&["import", "insomnia", "deep.json"], "not a valid Insomnia export: "),
         (&["import", "http", "deep.json", "--env", "dev"], "unknown environment 'dev': no file has one"),
         (&["import", "postman", "laughs.jmx"], "not a valid Postman collection: "),
     ] {

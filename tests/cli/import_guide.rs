@@ -28,6 +28,8 @@ const SAMPLES: &[(&str, &str)] = &[
     ("notes/environments/local.yml", "bruno-yaml/environments/local.yml"),
     ("notes/New note.yml", "bruno-yaml/New note.yml"),
     ("notes/Find notes.yml", "bruno-yaml/Find notes.yml"),
+    ("shop.yaml", "shop-5.insomnia.yaml"),
+    ("insomnia.json", "shop-4.insomnia.json"),
     ("plan.jmx", "shop.jmx"),
 ];
 
@@ -100,7 +102,7 @@ fn the_guides_commands_run_and_what_they_write_checks() {
     // Each kind of the page's table is among them.
     let kinds = GUIDE.lines().filter(|line| line.starts_with("| ")).filter_map(|line| line.split('`').nth(1));
     let kinds: Vec<_> = kinds.collect();
-    assert_eq!(kinds.len(), 8, "{kinds:?}");
+    assert_eq!(kinds.len(), 9, "{kinds:?}");
     for kind in kinds {
         assert!(commands.iter().any(|line| line.starts_with(kind)), "no command of the page is '{kind}'");
     }

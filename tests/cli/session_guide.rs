@@ -79,7 +79,7 @@ fn whatever_people_bring_has_a_command_in_a_guide() {
             assert!(all_commands(guide).iter().any(|line| line.starts_with(&begins)), "{command}");
         }
     }
-    for kind in ["curl", "har", "openapi", "postman", "apipost", "bruno", "http", "jmeter"] {
+    for kind in ["curl", "har", "openapi", "postman", "apipost", "bruno", "insomnia", "http", "jmeter"] {
         let begins = format!("torr import {kind} ");
         assert!(all_commands(IMPORTS).iter().any(|line| line.starts_with(&begins)), "{kind}");
     }

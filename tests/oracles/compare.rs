@@ -22,7 +22,16 @@ pub fn compared(arrived: Vec<Arrived>, own: &[&str]) -> Vec<Compared> {
 fn one(arrived: Arrived, own: &[&str]) -> Compared {
     let mut content = String::from_utf8_lossy(&arrived.content).into_owned();
     let is_tool = |value: &str| {
-        let tools = ["curl/", "torr/", "PostmanRuntime/", "bruno-runtime/", "axios/", "Apache-HttpClient/", "httpyac"];
+        let tools = [
+            "curl/",
+            "torr/",
+            "PostmanRuntime/",
+            "bruno-runtime/",
+            "insomnia/",
+            "axios/",
+            "Apache-HttpClient/",
+            "httpyac",
+        ];
         tools.iter().any(|tool| value.starts_with(tool))
     };
     let mut fields = Vec::new();

@@ -2,13 +2,14 @@
 //!
 //! And scripts of k6, run by k6 and by `torr k6`, and WebSockets of node.
 //!
-//! curl's tests run with all others. Those of newman, Bruno, httpyac, JMeter, k6 and node's `ws` need programs that `tests/oracles/install` installs for `./test full`.
+//! curl's tests run with all others. Those of newman, Bruno, Insomnia, httpyac, JMeter, k6 and node's `ws` need programs that `tests/oracles/install` installs for `./test full`.
 
 mod bruno;
 mod compare;
 mod curl;
 mod echo;
 mod httpyac;
+mod insomnia;
 mod jmeter;
 mod k6;
 mod newman;

@@ -14,6 +14,19 @@ pub(crate) fn content(text: Template, secrets: &mut Secrets) -> Body {
     }
 }
 
+/// Returns content of text in which the values of variables stand as they are, also within strings of JSON. JSON without variables
+/// keeps its form. `is_form` tells whether the text is a form.
+pub(crate) fn with_values_as_they_are(template: Template, is_form: bool, secrets: &mut Secrets) -> Body {
+    if let Some(text) = template.literal().filter(|text| is_json(text) && !is_form)
+        && is_kept(&template)
+        && !text.is_empty()
+        && let Some(pieces) = json(&template, secrets)
+    {
+        return Body::Json(pieces);
+    }
+    Body::Text { text: secrets.text(template, is_form), hint: TextHint::Plain }
+}
+
 /// Whether JSON of a hurl file keeps the bytes of a text: without white space around it, and without braces that would be read as
 /// a placeholder.
 pub(crate) fn is_kept(text: &Template) -> bool {

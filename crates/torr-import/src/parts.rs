@@ -212,6 +212,23 @@ pub(crate) fn media_type_of_file(name: &str) -> Option<&'static str> {
     })
 }
 
+/// Returns the media type that programs of JavaScript give to a file of a form by its extension.
+pub(crate) fn sent_media_type(name: &str) -> &'static str {
+    let own = || match name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).as_deref() {
+        Some("js") => "application/javascript",
+        Some("md") => "text/markdown",
+        Some("yml" | "yaml") => "text/yaml",
+        Some("webp") => "image/webp",
+        Some("gz") => "application/gzip",
+        Some("mp4") => "video/mp4",
+        Some("mp3") => "audio/mpeg",
+        Some("xlsx") => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        Some("docx") => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        _ => "application/octet-stream",
+    };
+    media_type_of_file(name).unwrap_or_else(own)
+}
+
 /// Returns a request of nothing, until there is one.
 pub(crate) fn nothing() -> Request {
     Request::new("GET", Template::default(), NOWHERE)

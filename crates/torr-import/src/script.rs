@@ -10,11 +10,12 @@ use crate::draft::DraftEntry;
 use crate::parts::{capture, option, response};
 use crate::pattern::pattern;
 use crate::reader::Reader;
+use crate::secret::Secrets;
 use blocks::{Blocks, Step};
 use expectation::{Expression, Literal};
 use regex::Regex;
 use std::sync::LazyLock;
-use torr_session::hurl::ast::{OptionName, OptionValue};
+use torr_session::hurl::ast::{OptionName, OptionValue, Value};
 
 /// When a script runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,7 +118,13 @@ impl Script {
 fn define(name: &str, value: &str, reader: &mut Reader, made: &mut DraftEntry) -> bool {
     let Some(literal) = Literal::read(value) else { return false };
     let variable = reader.variables.assign(name);
-    let of = OptionValue::Definition { name: variable, value: literal.value() };
+    let value = match &literal {
+        Literal::Text(text) if Secrets::is_credential(name) && !text.is_empty() => {
+            Value::Text(reader.secrets.whole(name, "script", text))
+        }
+        literal => literal.value(),
+    };
+    let of = OptionValue::Definition { name: variable, value };
     made.entry.request.options.push(option(OptionName::Variable, of));
     true
 }

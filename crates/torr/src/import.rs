@@ -7,12 +7,12 @@ mod groups;
 use crate::exit::{self, CliError};
 use crate::output;
 use crate::sink::Sink;
-use args::{BrunoArgs, CurlArgs, HttpArgs, JmeterArgs, OpenApiArgs, PostmanArgs};
+use args::{BrunoArgs, CurlArgs, HttpArgs, InsomniaArgs, JmeterArgs, OpenApiArgs, PostmanArgs};
 pub use args::{ImportArgs, Kind};
 use std::path::Path;
 use std::process::ExitCode;
 use torr_import::httpfile::Environment;
-use torr_import::{Draft, apipost, bruno, curl, har, httpfile, jmeter, openapi, postman};
+use torr_import::{Draft, apipost, bruno, curl, har, httpfile, insomnia, jmeter, openapi, postman};
 use torr_net::errors::describe;
 use torr_plan::input::Input;
 
@@ -36,6 +36,7 @@ pub fn run(args: &ImportArgs) -> Result<ExitCode, CliError> {
             (apipost::import(&text).map_err(CliError::usage)?, &args.output)
         }
         Kind::Bruno(args) => (from_bruno(args)?, &args.output),
+        Kind::Insomnia(args) => (from_insomnia(args, &mut input)?, &args.output),
         Kind::Http(args) => (from_http(args, &mut input)?, &args.output),
         Kind::Jmeter(args) => return from_jmeter(args, &mut input),
     };
@@ -105,6 +106,13 @@ fn from_postman(args: &PostmanArgs, input: &mut Input) -> Result<Draft, CliError
     let globals = args.globals.as_ref().map(|path| input.read_text(path, "globals")).transpose()?;
     let beside = postman::Beside { environment: environment.as_deref(), globals: globals.as_deref() };
     postman::import_with(&text, beside).map_err(CliError::usage)
+}
+
+fn from_insomnia(args: &InsomniaArgs, input: &mut Input) -> Result<Draft, CliError> {
+    let text = input.read_text(&args.file, "an Insomnia export")?;
+    let globals = args.globals.as_ref().map(|path| input.read_text(path, "globals")).transpose()?;
+    let options = insomnia::Options { environment: args.env.as_deref(), globals: globals.as_deref() };
+    insomnia::import(&text, &options).map_err(CliError::usage)
 }
 
 fn from_http(args: &HttpArgs, input: &mut Input) -> Result<Draft, CliError> {

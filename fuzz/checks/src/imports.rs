@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use torr_import::httpfile::{Environment, Options};
-use torr_import::{Draft, ImportError, apipost, bruno, curl, har, httpfile, jmeter, openapi, postman};
+use torr_import::{Draft, ImportError, apipost, bruno, curl, har, httpfile, insomnia, jmeter, openapi, postman};
 use torr_session::hurl::{Position, parse};
 use torr_session::{Files, Session};
 
@@ -51,6 +51,14 @@ pub fn bruno(bytes: &[u8]) {
     let files: BTreeMap<String, String> = text.split("=== ").filter_map(file).collect();
     for environment in [None, Some("local".to_owned())] {
         check(bruno::import(&files, &bruno::Options { environment, only: None }));
+    }
+}
+
+/// Checks one export of Insomnia, which is its own global environment as well.
+pub fn insomnia(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    for options in [(None, None), (Some("Test"), None), (None, Some(text))] {
+        check(insomnia::import(text, &insomnia::Options { environment: options.0, globals: options.1 }));
     }
 }
 

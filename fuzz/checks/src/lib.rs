@@ -47,6 +47,7 @@ pub const CHECKS: [(&str, Check); 22] = [
     ("import_postman", imports::postman),
     ("import_apipost", imports::apipost),
     ("import_bruno", imports::bruno),
+    ("import_insomnia", imports::insomnia),
     ("import_http", imports::http),
     ("import_jmeter", imports::jmeter),
 ];

@@ -1,7 +1,7 @@
 //! The commands of Torr, for tests of their help.
 
 /// The program itself, whose name is empty here, and every command with help of its own.
-pub const COMMANDS: [&str; 38] = [
+pub const COMMANDS: [&str; 39] = [
     "",
     "serve",
     "doctor",
@@ -32,6 +32,7 @@ pub const COMMANDS: [&str; 38] = [
     "import postman",
     "import apipost",
     "import bruno",
+    "import insomnia",
     "import http",
     "import jmeter",
     "plan-schema",

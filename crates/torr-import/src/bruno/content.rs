@@ -3,12 +3,13 @@
 use super::comments::without_comments;
 use super::item::{Content, Row};
 use super::reader::Reader;
-use super::scope::{Part, parts};
-use crate::content::{is_kept, json};
+use super::scope::{self, parts};
+use crate::content::{is_kept, json, with_values_as_they_are};
 use crate::draft::LeftOut;
 use crate::form::{FORM, encoded};
+use crate::multipart::{self, Part};
 use crate::node::Node;
-use crate::parts::{NOWHERE, beside, drop_field, is_json, media_type_of_file, pair, plain_name, push, within_json};
+use crate::parts::{NOWHERE, beside, drop_field, pair, plain_name, push, sent_media_type, within_json};
 use crate::secret::Secrets;
 use torr_session::hurl::ast::{
     Body, Expression, Filter, JsonPiece, KeyValue, MultipartPart, Piece, Request, Template, TextHint,
@@ -68,7 +69,7 @@ fn add_text(reader: &mut Reader, kind: &str, text: &str, request: &mut Request, 
     let sent = own.as_deref().unwrap_or(default);
     let template = if sent == FORM {
         // Bruno puts the values of variables into forms only where it encodes them itself.
-        if parts(&text).iter().any(|part| matches!(part, Part::Name(_))) {
+        if parts(&text).iter().any(|part| matches!(part, scope::Part::Name(_))) {
             left_out.push(LeftOut::new("variables", "in content", "Bruno sends them as they are in text of a form"));
         }
         Template::from(text.as_str())
@@ -83,7 +84,7 @@ fn add_text(reader: &mut Reader, kind: &str, text: &str, request: &mut Request, 
         true => trimmed(template),
         false => template,
     };
-    let made = body(template, is_form, &mut reader.secrets);
+    let made = with_values_as_they_are(template, is_form, &mut reader.secrets);
     if !(matches!(made, Body::Json(_)) && own.is_none() && default == JSON) {
         set_media_type(request, default);
     }
@@ -141,30 +142,17 @@ fn with_placeholders_filled(text: &str) -> String {
     let (mut made, mut is_string, mut is_escaped) = (String::new(), false, false);
     for part in parts(text) {
         match part {
-            Part::Text(part) => {
+            scope::Part::Text(part) => {
                 for next in part.chars() {
                     is_string ^= next == '"' && !(is_string && is_escaped);
                     is_escaped = next == '\\' && !is_escaped;
                 }
                 made.push_str(part);
             }
-            Part::Name(_) => made.push(if is_string { 'x' } else { '0' }),
+            scope::Part::Name(_) => made.push(if is_string { 'x' } else { '0' }),
         }
     }
     made
-}
-
-/// Returns content of text. JSON without variables keeps its form; the values of variables stand in text as they are, as
-/// Bruno puts them into it.
-fn body(template: Template, is_form: bool, secrets: &mut Secrets) -> Body {
-    if let Some(text) = template.literal().filter(|text| is_json(text) && !is_form)
-        && is_kept(&template)
-        && !text.is_empty()
-        && let Some(pieces) = json(&template, secrets)
-    {
-        return Body::Json(pieces);
-    }
-    Body::Text { text: secrets.text(template, is_form), hint: TextHint::Plain }
 }
 
 fn form(reader: &mut Reader, rows: &[Row], request: &mut Request, left_out: &mut Vec<LeftOut>) {
@@ -208,7 +196,8 @@ fn form(reader: &mut Reader, rows: &[Row], request: &mut Request, left_out: &mut
 
 /// Whether both forms have the same escapes for a text.
 fn agrees(text: &str) -> bool {
-    let texts = parts(text).into_iter().filter_map(|part| if let Part::Text(text) = part { Some(text) } else { None });
+    let texts =
+        parts(text).into_iter().filter_map(|part| if let scope::Part::Text(text) = part { Some(text) } else { None });
     texts.into_iter().all(|text| byte_serialize(text.as_bytes()).collect::<String>() == encoded(text))
 }
 
@@ -243,7 +232,7 @@ fn part(reader: &mut Reader, row: &Row, request: &mut Request, left_out: &mut Ve
             left_out.push(LeftOut::new("file of a form", row.name.as_str(), "missing in the collection"));
             continue;
         }
-        let kind = if row.content_type.is_empty() { media_type_of(file) } else { &row.content_type };
+        let kind = if row.content_type.is_empty() { sent_media_type(file) } else { &row.content_type };
         let content_type = Some(Template::from(kind));
         let file = file_name(reader, file, left_out);
         request.multipart.push(MultipartPart::File { name: name(), file, content_type, at: NOWHERE });
@@ -253,26 +242,13 @@ fn part(reader: &mut Reader, row: &Row, request: &mut Request, left_out: &mut Ve
 /// Adds a form whose parts have media types: a hurl file can give them to files only, so that the content is text.
 fn written_out(reader: &mut Reader, kind: &str, rows: &[&Row], request: &mut Request, left_out: &mut Vec<LeftOut>) {
     let values: String = rows.iter().map(|row| reader.scope.known(&row.value)).collect();
-    let mut boundary = "torr-part".to_owned();
-    while values.contains(&boundary) {
-        boundary.push('-');
-    }
-    let mut text = Template::default();
+    let mut parts = Vec::new();
     for row in rows {
-        let mut head = format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"\r\n", row.name);
-        if !row.content_type.is_empty() {
-            head.push_str(&format!("Content-Type: {}\r\n", row.content_type));
-        }
-        push(&mut text.0, Piece::Text(format!("{head}\r\n")));
         let value = reader.template(&row.value, left_out);
         let value = reader.secrets.in_parameter(&row.name, value);
-        value.0.into_iter().for_each(|piece| push(&mut text.0, piece));
-        push(&mut text.0, Piece::Text("\r\n".to_owned()));
+        parts.push(Part { name: row.name.as_str().into(), value, content_type: row.content_type.clone() });
     }
-    push(&mut text.0, Piece::Text(format!("--{boundary}--\r\n")));
-    let kind = format!("{kind}; boundary={boundary}");
-    request.headers.push(pair("Content-Type", kind.as_str().into()));
-    request.body = Some(Body::Text { text, hint: TextHint::Plain });
+    multipart::write_out(kind, parts, &values, request);
 }
 
 fn file_name(reader: &mut Reader, name: &str, left_out: &mut Vec<LeftOut>) -> Template {
@@ -366,23 +342,6 @@ fn compact(template: Template) -> Template {
         }
     }
     made
-}
-
-/// Returns the media type that Bruno gives to a file of a form by its extension.
-fn media_type_of(name: &str) -> &'static str {
-    let own = || match name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).as_deref() {
-        Some("js") => "application/javascript",
-        Some("md") => "text/markdown",
-        Some("yml" | "yaml") => "text/yaml",
-        Some("webp") => "image/webp",
-        Some("gz") => "application/gzip",
-        Some("mp4") => "video/mp4",
-        Some("mp3") => "audio/mpeg",
-        Some("xlsx") => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-        Some("docx") => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-        _ => "application/octet-stream",
-    };
-    media_type_of_file(name).unwrap_or_else(own)
 }
 
 /// Returns the rows of a table that are on, and says which are off.

@@ -12,6 +12,7 @@ Examples:
   torr import openapi openapi.yaml --tag orders -o orders.hurl
   torr import postman shop.postman_collection.json --environment test.json -o shop.hurl
   torr import bruno shop --env local -o shop.hurl  the folder of a collection
+  torr import insomnia shop.yaml --env Test -o shop.hurl
   torr import http shop.http --env dev -o shop.hurl
   torr import jmeter plan.jmx -o plan.hurl         a file for each thread group";
 
@@ -38,6 +39,8 @@ pub enum Kind {
     Apipost(ApipostArgs),
     /// Convert Bruno collections (.bru files or OpenCollection), with environments and simple scripts
     Bruno(BrunoArgs),
+    /// Convert Insomnia exports (version 5 or 4): folders, environments, template tags, simple scripts
+    Insomnia(InsomniaArgs),
     /// Convert files of requests of editors (.http, .rest), as JetBrains and VS Code have them
     Http(HttpArgs),
     /// Convert test plans of JMeter 5 (.jmx), with a file for each thread group
@@ -138,6 +141,23 @@ pub struct BrunoArgs {
     /// Use this environment of the collection
     #[arg(short, long, value_name = "NAME")]
     pub env: Option<String>,
+}
+
+/// `torr import insomnia`.
+#[derive(Debug, Args)]
+pub struct InsomniaArgs {
+    /// Read this export of a collection, as YAML or JSON; '-' is standard input
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub file: String,
+    /// Write the hurl file here; '-' is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+    /// Use this sub-environment of the collection or the globals
+    #[arg(short, long, value_name = "NAME", alias = "environment")]
+    pub env: Option<String>,
+    /// Use this exported global environment; the collection's values override it
+    #[arg(short, long, value_name = "FILE")]
+    pub globals: Option<String>,
 }
 
 /// `torr import http`.

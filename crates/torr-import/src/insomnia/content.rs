@@ -1,0 +1,218 @@
+//! Content of requests.
+
+use super::reader::Reader;
+use super::tag::whole_file;
+use super::template::is_template;
+use crate::content::with_values_as_they_are;
+use crate::draft::LeftOut;
+use crate::form::{FORM, encoded};
+use crate::multipart::{Part, write_out};
+use crate::node::Node;
+use crate::parts::{NOWHERE, beside, drop_field, filled, plain_name, push, sent_media_type};
+use torr_session::hurl::ast::{Body, Filter, KeyValue, MultipartPart, Piece, Request, Source, Template, TextHint};
+use url::form_urlencoded::byte_serialize;
+
+/// The media type of a multipart form.
+const MULTIPART: &str = "multipart/form-data";
+
+/// Adds the content of a request, whose fields are there already. `renders` tells whether variables and tags count.
+pub(super) fn add(
+    reader: &mut Reader<'_>,
+    body: &Node,
+    renders: bool,
+    request: &mut Request,
+    left_out: &mut Vec<LeftOut>,
+) {
+    let kind = body.get("mimeType").text();
+    match kind {
+        Some(MULTIPART) => multipart(reader, body, renders, request, left_out),
+        Some(FORM) => form(reader, body, renders, request, left_out),
+        kind => {
+            let expects = matches!(request.method.as_str(), "POST" | "PUT" | "PATCH");
+            let file = body.get("fileName").text().filter(|name| !name.is_empty());
+            let text = body.get("text").plain();
+            if let Some(name) = file.map(str::to_owned).or_else(|| whole_file(&text).filter(|_| renders)) {
+                request.body = Some(Body::File(file_name(reader, &name, renders, left_out)));
+            } else if !text.is_empty() && (kind.is_some() || expects) {
+                let text = if kind == Some("application/graphql") { graphql(&text) } else { text };
+                let template = template(reader, &text, renders, left_out);
+                let is_form = media_type(request).is_some_and(|kind| kind == FORM);
+                let made = with_values_as_they_are(template, is_form, &mut reader.inner.secrets);
+                request.body = Some(with_own_type(made, request));
+            } else if !text.is_empty() {
+                let reason = format!("without a type, Insomnia sends none with {}", request.method);
+                left_out.push(LeftOut::new("content", "", reason));
+            }
+        }
+    }
+}
+
+/// Returns text that is rendered, or stands as it is.
+fn template(reader: &mut Reader<'_>, text: &str, renders: bool, left_out: &mut Vec<LeftOut>) -> Template {
+    if renders { reader.template(text, left_out) } else { text.into() }
+}
+
+/// Returns the media type that a field gives.
+fn media_type(request: &Request) -> Option<String> {
+    let is_it = |field: &&KeyValue| field.name.literal().is_some_and(|name| name.eq_ignore_ascii_case("content-type"));
+    request.headers.iter().find(is_it).map(|field| filled(&field.value))
+}
+
+/// Returns content that brings no media type of its own, as Insomnia sends what the fields say.
+fn with_own_type(made: Body, request: &Request) -> Body {
+    match made {
+        Body::Json(pieces) if media_type(request).is_none() => {
+            let pieces = pieces.into_iter().map(|piece| match piece {
+                torr_session::hurl::ast::JsonPiece::Text(text) => Piece::Text(text),
+                torr_session::hurl::ast::JsonPiece::InString(expression)
+                | torr_session::hurl::ast::JsonPiece::Value(expression) => Piece::Placeholder(expression),
+            });
+            let mut text = Template::default();
+            pieces.for_each(|piece| push(&mut text.0, piece));
+            Body::Text { text, hint: TextHint::Plain }
+        }
+        made => made,
+    }
+}
+
+/// Returns text of a query as Insomnia writes it anew: JSON without space, and with space where a comment of the template would end.
+fn graphql(text: &str) -> String {
+    let Ok(Node::Object(mut members)) = Node::read(text, "query", false) else { return text.to_owned() };
+    let Some((_, Node::Text(query))) = members.iter_mut().find(|(name, _)| name == "query") else {
+        return text.to_owned();
+    };
+    *query = query.replace("#}", "# }");
+    Node::Object(members).to_json()
+}
+
+/// Returns the rows of a form that are on, and says which are off.
+fn on<'b>(body: &'b Node, kind: &str, left_out: &mut Vec<LeftOut>) -> Vec<&'b Node> {
+    let rows = body.get("params").items().iter();
+    let (off, on): (Vec<&Node>, Vec<&Node>) = rows.partition(|row| row.get("disabled").is_true());
+    let said = off.iter().map(|row| LeftOut::new(kind, row.get("name").plain(), "disabled in the collection"));
+    left_out.extend(said);
+    on
+}
+
+fn form(reader: &mut Reader<'_>, body: &Node, renders: bool, request: &mut Request, left_out: &mut Vec<LeftOut>) {
+    let mut pairs = Vec::new();
+    // A form of a hurl file has other escapes than Insomnia's for some characters.
+    let mut is_same = media_type(request).is_some_and(|kind| kind == FORM);
+    for row in on(body, "parameter of a form", left_out) {
+        let (name, value) = (row.get("name").plain(), row.get("value").plain());
+        let known = |text: &str| match renders {
+            true => reader.scope.literal_text(text).unwrap_or_default(),
+            false => text.to_owned(),
+        };
+        let texts = [known(&name), known(&value)];
+        // A value that is known has its own escapes.
+        let [name_text, value_text] = [(&name, &texts[0]), (&value, &texts[1])]
+            .map(|(text, known)| if is_template(text) && !agrees(known) { known.clone() } else { text.clone() });
+        is_same &= !name.is_empty() && texts.iter().all(|text| agrees(text));
+        let shown = name.clone();
+        let name = template(reader, &name_text, renders, left_out);
+        let value = template(reader, &value_text, renders, left_out);
+        is_same &= [&name, &value]
+            .iter()
+            .all(|template| template.0.iter().all(|piece| !matches!(piece, Piece::Text(text) if !agrees(text))));
+        let value = reader.inner.secrets.in_parameter(&shown, value);
+        pairs.push(KeyValue { name, value, at: NOWHERE });
+    }
+    if pairs.is_empty() {
+        return;
+    }
+    if is_same {
+        drop_field(request, "content-type");
+        request.form = pairs;
+        return;
+    }
+    let mut text = Template::default();
+    for (at, KeyValue { name, value, .. }) in pairs.into_iter().enumerate() {
+        if at > 0 {
+            push(&mut text.0, Piece::Text("&".to_owned()));
+        }
+        name.0.into_iter().map(serialized).for_each(|piece| push(&mut text.0, piece));
+        push(&mut text.0, Piece::Text("=".to_owned()));
+        value.0.into_iter().map(serialized).for_each(|piece| push(&mut text.0, piece));
+    }
+    request.body = Some(Body::Text { text, hint: TextHint::Plain });
+}
+
+/// Whether a form of a hurl file has the same escapes for a text.
+fn agrees(text: &str) -> bool {
+    byte_serialize(text.as_bytes()).collect::<String>() == encoded(text)
+}
+
+/// Returns a piece of a form as a browser encodes it.
+fn serialized(piece: Piece) -> Piece {
+    match piece {
+        Piece::Text(text) => Piece::Text(byte_serialize(text.as_bytes()).collect()),
+        Piece::Placeholder(mut expression) => {
+            if expression.source != Source::NewUuid {
+                // A number that a response gave is no text yet.
+                expression.filters.extend([Filter::ToText, Filter::UrlEncode]);
+            }
+            Piece::Placeholder(expression)
+        }
+    }
+}
+
+fn multipart(reader: &mut Reader<'_>, body: &Node, renders: bool, request: &mut Request, left_out: &mut Vec<LeftOut>) {
+    drop_field(request, "content-type");
+    let rows = on(body, "part of a form", left_out);
+    let is_file = |row: &Node| row.get("type").text() == Some("file") && !row.get("fileName").plain().is_empty();
+    let is_empty = |row: &&&Node| ["name", "value", "fileName"].iter().all(|member| row.get(member).plain().is_empty());
+    let rows: Vec<&Node> = rows.iter().filter(|row| !is_empty(row)).copied().collect();
+    let has_types = rows.iter().any(|row| !is_file(row) && row.get("multiline").text().is_some());
+    let is_nameless = rows.iter().any(|row| row.get("name").plain().is_empty());
+    let has_files = rows.iter().any(|row| is_file(row));
+    let writes_out = (has_types || is_nameless || rows.is_empty()) && !has_files;
+    let mut texts = Vec::new();
+    let mut values = String::new();
+    for row in rows {
+        let plain = row.get("name").plain();
+        let name = template(reader, &plain, renders, left_out);
+        if is_file(row) {
+            let file = row.get("fileName").plain();
+            let content_type = Some(Template::from(sent_media_type(&file)));
+            let file = file_name(reader, &file, renders, left_out);
+            if name.0.is_empty() {
+                left_out.push(LeftOut::new("file of a form", filled(&file), "without a name"));
+                continue;
+            }
+            request.multipart.push(MultipartPart::File { name, file, content_type, at: NOWHERE });
+            continue;
+        }
+        if row.get("type").text() == Some("file") {
+            left_out.push(LeftOut::new("file of a form", plain.as_str(), "missing in the collection"));
+        }
+        let value = row.get("value").plain();
+        values.push_str(&reader.scope.literal_text(&value).unwrap_or(value.clone()));
+        let value = template(reader, &value, renders, left_out);
+        let value = reader.inner.secrets.in_parameter(&plain, value);
+        let content_type = row.get("multiline").text().unwrap_or_default().to_owned();
+        if writes_out {
+            texts.push(Part { name, value, content_type });
+            continue;
+        }
+        if !content_type.is_empty() {
+            let what = format!("media type {content_type} of the part");
+            left_out.push(LeftOut::new(what, plain, "only files can have one beside files"));
+        }
+        request.multipart.push(MultipartPart::Field(KeyValue { name, value, at: NOWHERE }));
+    }
+    if writes_out {
+        write_out(MULTIPART, texts, &values, request);
+    }
+}
+
+fn file_name(reader: &mut Reader<'_>, name: &str, renders: bool, left_out: &mut Vec<LeftOut>) -> Template {
+    // A name that is known is one: files are read before the run.
+    let known = if renders { reader.scope.literal_text(name) } else { None };
+    let name = known.as_deref().unwrap_or(name);
+    let (name, moved) = beside(name);
+    left_out.extend(moved);
+    let (plain, changed) = plain_name(template(reader, name, renders, left_out), name);
+    left_out.extend(changed);
+    plain
+}
