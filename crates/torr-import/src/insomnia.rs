@@ -12,12 +12,13 @@ mod scope;
 mod script;
 mod tag;
 mod template;
+mod text;
 mod tree;
 
 use crate::draft::{Draft, ImportError, LeftOut};
 use crate::node::Node;
 use crate::variables::Variables;
-use item::{Collection, Environments};
+use item::{Collection, Environments, Level};
 use reader::Reader;
 use scope::Scope;
 use template::Part;
@@ -48,11 +49,20 @@ pub fn import(text: &str, options: &Options<'_>) -> Result<Draft, ImportError> {
     for (kind, which, reason) in &collection.left_out {
         draft.left_out.push(LeftOut::new(kind.as_str(), which.as_str(), reason.as_str()));
     }
-    let names: Vec<String> = [Some(text), options.globals].into_iter().flatten().flat_map(names).collect();
+    let mut names: Vec<String> = [Some(text), options.globals].into_iter().flatten().flat_map(names).collect();
+    let mut above: Vec<&Level> = Vec::new();
+    for (levels, item) in &items {
+        // Folders around several requests are read once, as these follow each other.
+        let new = levels.iter().filter(|level| !above.iter().any(|known| std::ptr::eq(*known, **level)));
+        for level in new.copied().chain([&item.level]) {
+            names.extend([&level.before, &level.after].into_iter().flat_map(|script| script::set_by(script)));
+        }
+        above.clone_from(levels);
+    }
     let variables = Variables::of(names.iter().map(String::as_str));
     let secrets = variables.secrets();
     let scope = Scope::new(layers, &items);
-    let mut reader = Reader::new(crate::reader::Reader { variables, secrets, draft }, scope);
+    let mut reader = Reader::new(crate::reader::Reader { variables, secrets, draft }, scope, &items, request::add);
     for (levels, item) in &items {
         request::add(&mut reader, levels, item);
     }

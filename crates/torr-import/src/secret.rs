@@ -44,6 +44,16 @@ impl Secrets {
         Self { found: Vec::new(), taken }
     }
 
+    /// Notes a variable that stands for something else, so that no secret gets its name.
+    pub(crate) fn reserve(&mut self, variable: &str) {
+        self.taken.push(variable.to_owned());
+    }
+
+    /// Whether a variable of this name stands for something already.
+    pub(crate) fn has(&self, variable: &str) -> bool {
+        self.taken.iter().any(|taken| taken == variable) || self.found.iter().any(|secret| secret.variable == variable)
+    }
+
     /// Returns all secrets.
     pub(crate) fn finish(self) -> Vec<Secret> {
         self.found
@@ -226,11 +236,7 @@ impl Secrets {
         if let Some(known) = known {
             return known.variable.clone();
         }
-        let is_taken = |variable: &str| {
-            self.taken.iter().any(|taken| taken == variable)
-                || self.found.iter().any(|secret| secret.variable == variable)
-        };
-        let variable = variable_name(name, is_taken);
+        let variable = variable_name(name, |variable| self.has(variable));
         let secret = Secret { variable: variable.clone(), place: place.to_owned(), value: value.to_owned() };
         self.found.push(secret);
         variable

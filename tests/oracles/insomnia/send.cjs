@@ -15,6 +15,8 @@ const { getSendRequestCallbackMemDb } = installed('insomnia-send-request');
 // Insomnia loads its tags by this name.
 global.require = installed;
 console.log = () => {};
+// It says which tags are not installed.
+console.warn = () => {};
 
 const types = {
   workspace: 'Workspace',

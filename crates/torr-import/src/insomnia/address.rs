@@ -1,9 +1,10 @@
 //! The URL of a request: its scheme, parameters of its path and query, and how Insomnia encodes it.
 
 use super::item::Item;
-use super::reader::{Reader, Reading};
+use super::reader::Reader;
 use super::scope::MOST;
 use super::template::{Part, parts};
+use super::text::Reading;
 use crate::draft::LeftOut;
 use crate::parts::{filled, push};
 use crate::pattern::pattern;

@@ -33,7 +33,7 @@ pub(super) fn add<'c>(reader: &mut Reader<'c>, level: &'c Level, request: &mut R
     let kind = auth.get("type").text_or_empty();
     let value = |name: &str| auth.get(name).plain();
     let is_given = has_field(request, "authorization");
-    if is_given && matches!(kind, "basic" | "bearer" | "apikey" | "oauth2" | "digest") {
+    if is_given && matches!(kind, "basic" | "bearer" | "apikey" | "oauth2") {
         if !(kind == "apikey" && value("addTo") == "queryParams") {
             left_out.push(LeftOut::new("authentication", kind, "the field Authorization is sent"));
         }
@@ -46,13 +46,6 @@ pub(super) fn add<'c>(reader: &mut Reader<'c>, level: &'c Level, request: &mut R
                 left_out.push(LeftOut::new("encoding", "ISO 8859-1", "the credentials are sent in UTF-8"));
             }
             basic(reader, &value("username"), &value("password"), request, left_out);
-        }
-        "digest" => {
-            let user = reader.template(&value("username"), left_out);
-            let password = reader.credential("password", &value("password"), left_out);
-            request.options.push(option(OptionName::Digest, OptionValue::Boolean(true)));
-            let user = OptionValue::Text(joined([user.0, vec![Piece::Text(":".to_owned())], password.0].concat()));
-            request.options.push(option(OptionName::User, user));
         }
         "bearer" => {
             let token = reader.credential("token", &value("token"), left_out);

@@ -4,7 +4,9 @@ use super::item::{Item, Level, Row, Settings};
 use super::reader::Reader;
 use super::{address, auth, content, script};
 use crate::draft::{DraftEntry, LeftOut};
-use crate::parts::{NOWHERE, drop_field, drop_nameless, entry, has_field, is_token, nothing, option, sent_method};
+use crate::parts::{
+    NOWHERE, drop_field, drop_nameless, entry, has_field, is_token, nothing, option, response, sent_method,
+};
 use crate::script::Phase;
 use crate::target::respelled;
 use std::collections::HashMap;
@@ -30,6 +32,12 @@ pub(super) fn add<'c>(reader: &mut Reader<'c>, levels: &[&'c Level], item: &'c I
         reader.inner.leave_out("requests", "without a URL");
         return;
     }
+    reader.open.push(&item.id);
+    make(reader, levels, item);
+    reader.open.pop();
+}
+
+fn make<'c>(reader: &mut Reader<'c>, levels: &[&'c Level], item: &'c Item) {
     reader.scope.enter(levels);
     reader.around =
         std::iter::once(&item.level).chain(levels.iter().rev().copied()).map(|level| level.name.clone()).collect();
@@ -68,6 +76,9 @@ pub(super) fn add<'c>(reader: &mut Reader<'c>, levels: &[&'c Level], item: &'c I
     left_out.append(&mut made.left_out);
     made.left_out = left_out;
     all.iter().for_each(|level| script::read(reader, Phase::After, &level.after, &mut made));
+    if let Some(captures) = reader.captures.get(&item.id) {
+        response(&mut made.entry).captures.extend(captures.iter().cloned());
+    }
     if !item.id.is_empty() {
         reader.entries.insert(item.id.clone(), reader.inner.draft.entries.len());
     }

@@ -66,9 +66,15 @@ impl<'c> Scope<'c> {
         scope
     }
 
-    /// Enters a request.
-    pub(super) fn enter(&mut self, levels: &[&'c Level]) {
-        self.folders = levels.iter().map(|level| &level.environment).filter(|node| !node.is_null()).collect();
+    /// Enters a request, and returns the folders of the one before.
+    pub(super) fn enter(&mut self, levels: &[&'c Level]) -> Vec<&'c Node> {
+        let folders = levels.iter().map(|level| &level.environment).filter(|node| !node.is_null()).collect();
+        std::mem::replace(&mut self.folders, folders)
+    }
+
+    /// Returns to a request whose folders these are.
+    pub(super) fn leave(&mut self, folders: Vec<&'c Node>) {
+        self.folders = folders;
     }
 
     /// Notes a name that a script gives a value.

@@ -50,6 +50,12 @@ pub(super) fn read(reader: &mut Reader<'_>, phase: Phase, text: &str, made: &mut
     }
 }
 
+/// Returns the names of the variables that a script sets.
+pub(super) fn set_by(text: &str) -> Vec<String> {
+    let lines = text.lines().map(|line| rewritten(line.trim()));
+    lines.filter_map(|line| Some(SET.captures(&line)?[2].to_owned())).collect()
+}
+
 /// Returns the names of the variables that an entry defines or captures.
 fn names(made: &DraftEntry) -> Vec<String> {
     use torr_session::hurl::ast::OptionValue;
