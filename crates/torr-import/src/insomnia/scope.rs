@@ -145,7 +145,7 @@ impl<'c> Scope<'c> {
         if depth > DEEPEST || is_secret(steps) {
             return None;
         }
-        self.text_at(&value, steps, at, depth, left)
+        self.text_at(&value, steps, layers_below(&steps.join("."), &value, at), depth, left)
     }
 
     fn text_at(&self, text: &str, own: &[String], at: usize, depth: usize, left: &mut usize) -> Option<String> {
@@ -209,6 +209,16 @@ impl<'c> Scope<'c> {
             }
         }
     }
+}
+
+/// Returns the number of the layers in which a value finds the variable that it is the value of: the outer ones, if it names the
+/// variable as Insomnia expects it (`{{ path }}/more`, not `{{ _.path }}/more`), otherwise none.
+pub(super) fn layers_below(name: &str, value: &str, layer: usize) -> usize {
+    let names_itself = |behind: &str| {
+        let behind = behind.strip_prefix(' ').unwrap_or(behind);
+        behind.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', '|']))
+    };
+    if value.split("{{").skip(1).any(names_itself) { layer } else { 0 }
 }
 
 /// Whether the value of a variable is a secret, by its name.

@@ -101,7 +101,7 @@ fn a_list_of_resources_is_read_as_folders_are() {
 fn variables_of_folders_win_over_environments_and_these_over_globals() {
     let globals = "type: environment.insomnia.rest/5.0\nenvironments:\n  data: {a: globals, b: globals, c: globals}\n";
     let collection = "type: collection.insomnia.rest/5.0\ncollection:\n\
-        \x20 - name: f\n    meta: {sortKey: 1}\n    environment: {a: folder, own: '{{ _.own }}+'}\n    children:\n\
+        \x20 - name: f\n    meta: {sortKey: 1}\n    environment: {a: folder, own: '{{ own }}+'}\n    children:\n\
         \x20     - {name: in, method: GET, url: 'h/{{ _.a }}/{{ _.b }}/{{ c }}/{{ _.own }}'}\n\
         \x20 - {name: out, meta: {sortKey: 2}, method: GET, url: 'h/{{ _.a }}/{{ _.own }}'}\n\
         environments:\n  name: Base\n  data: {a: base, b: base, own: o}\n  subEnvironments:\n    - {name: S, data: {a: sub}}\n";

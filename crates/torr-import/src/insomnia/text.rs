@@ -25,7 +25,7 @@ pub(super) enum Reading {
 /// The state of reading one text.
 struct Text {
     reading: Reading,
-    /// Names whose values are read, with the numbers of their layers.
+    /// Names whose values are read, with the numbers of the layers that they name themselves in.
     within: Vec<(String, usize)>,
     /// The number of names that may still be read.
     steps: usize,
@@ -241,7 +241,7 @@ impl Reader<'_> {
                 return left_out.push(LeftOut::new("variable", name.as_str(), "the values grow too large"));
             };
             self.left = left;
-            state.within.push((name, layer));
+            state.within.push((name.clone(), scope::layers_below(&name, &value, layer)));
             self.add(&value, state, left_out, pieces);
             state.within.pop();
             return;
@@ -249,7 +249,7 @@ impl Reader<'_> {
         // Its own value comes first, as its definition names others.
         let mut template = Template::default();
         if !is_secret && !self.inner.variables.is_used(&name) {
-            state.within.push((name.clone(), layer));
+            state.within.push((name.clone(), scope::layers_below(&name, &value, layer)));
             let reading = std::mem::replace(&mut state.reading, Reading::Text);
             self.add(&value, state, left_out, &mut template.0);
             state.reading = reading;
