@@ -3,7 +3,6 @@
 mod argument;
 mod assertion;
 mod controller;
-mod css;
 mod element;
 mod extractor;
 mod function;
@@ -32,8 +31,6 @@ const FRAGMENT: &str = "it runs only where other elements refer to it";
 /// Why an extractor or an assertion is left out.
 const OTHER_RESPONSE: &str = "only the main response is supported";
 const OTHER_DIALECT: &str = "this expression syntax is not supported";
-const OTHER_REGEX: &str = "this regular expression syntax is not supported";
-const OTHER_JSON_PATH: &str = "this JSONPath syntax is not supported";
 const HAS_VARIABLE: &str = "an expression with a variable is not supported";
 const PATTERN_HAS_VARIABLE: &str = "a pattern with a variable is not supported";
 const PATH_HAS_VARIABLE: &str = "a path with a variable is not supported";

@@ -3,8 +3,10 @@
 #![forbid(unsafe_code)]
 
 pub mod apipost;
+pub mod artillery;
 pub mod bruno;
 mod content;
+mod css;
 pub mod curl;
 mod dotenv;
 mod draft;
@@ -14,6 +16,7 @@ pub mod har;
 pub mod httpfile;
 pub mod insomnia;
 pub mod jmeter;
+mod json_path;
 mod line;
 mod multipart;
 mod node;

@@ -5,3 +5,9 @@ pub(crate) const AUTHENTICATION: &str = "this authentication scheme is not suppo
 
 /// Why a function's value is not the one that it has in the source.
 pub(crate) const CONSTANT: &str = "no counterpart: replaced by a constant";
+
+/// Why a regular expression is left out.
+pub(crate) const OTHER_REGEX: &str = "this regular expression syntax is not supported";
+
+/// Why a JSONPath is left out.
+pub(crate) const OTHER_JSON_PATH: &str = "this JSONPath syntax is not supported";

@@ -2,17 +2,17 @@
 
 mod args;
 mod collection;
-mod groups;
+mod parts;
 
 use crate::exit::{self, CliError};
 use crate::output;
 use crate::sink::Sink;
-use args::{BrunoArgs, CurlArgs, HttpArgs, InsomniaArgs, JmeterArgs, OpenApiArgs, PostmanArgs};
+use args::{ArtilleryArgs, BrunoArgs, CurlArgs, HttpArgs, InsomniaArgs, JmeterArgs, OpenApiArgs, PostmanArgs};
 pub use args::{ImportArgs, Kind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use torr_import::httpfile::Environment;
-use torr_import::{Draft, apipost, bruno, curl, har, httpfile, insomnia, jmeter, openapi, postman};
+use torr_import::{Draft, apipost, artillery, bruno, curl, har, httpfile, insomnia, jmeter, openapi, postman};
 use torr_net::errors::describe;
 use torr_plan::input::Input;
 
@@ -39,6 +39,7 @@ pub fn run(args: &ImportArgs) -> Result<ExitCode, CliError> {
         Kind::Insomnia(args) => (from_insomnia(args, &mut input)?, &args.output),
         Kind::Http(args) => (from_http(args, &mut input)?, &args.output),
         Kind::Jmeter(args) => return from_jmeter(args, &mut input),
+        Kind::Artillery(args) => return from_artillery(args, &mut input),
     };
     let sink = Sink::open(output)?;
     Ok(write(&draft, sink, output).unwrap_or(ExitCode::SUCCESS))
@@ -150,17 +151,54 @@ fn from_bruno(args: &BrunoArgs) -> Result<Draft, CliError> {
 
 fn from_jmeter(args: &JmeterArgs, input: &mut Input) -> Result<ExitCode, CliError> {
     let text = input.read_text(&args.file, "a JMeter plan")?;
-    let groups = groups::chosen(jmeter::import(&text).map_err(CliError::usage)?, args.group.as_deref())?;
-    let mut files = Vec::new();
-    for (group, path) in groups::files(&groups, &args.output)? {
-        files.push((&group.draft, Sink::open(&path)?, path));
+    let groups = jmeter::import(&text).map_err(CliError::usage)?;
+    let groups = parts::chosen(groups, |group| &group.name, args.group.as_deref(), "thread group")?;
+    let names: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
+    let message = "each thread group becomes a file: choose one with --group, or pass -o FILE";
+    let files = parts::files(&names, &args.output, &format!("the plan has {}; {message}", parts::listed(&names)))?;
+    let drafts: Vec<&Draft> = groups.iter().map(|group| &group.draft).collect();
+    Ok(write_all(&drafts, &files)?.unwrap_or(ExitCode::SUCCESS))
+}
+
+fn from_artillery(args: &ArtilleryArgs, input: &mut Input) -> Result<ExitCode, CliError> {
+    let text = input.read_text(&args.file, "an Artillery script")?;
+    let read = |name: &str| bytes_beside(&args.file, name);
+    let options = artillery::Options { environment: args.environment.clone(), read: &read };
+    let mut script = artillery::import(&text, &options).map_err(CliError::usage)?;
+    let name = |of: &artillery::Scenario| &of.name;
+    script.scenarios = parts::chosen(script.scenarios, name, args.scenario.as_deref(), "scenario")?;
+    if args.scenario.is_some() {
+        (script.before, script.after) = (None, None);
     }
-    for (draft, sink, path) in files {
-        if let Some(code) = write(draft, sink, &path) {
-            return Ok(code);
+    let mut drafts: Vec<&Draft> = script.scenarios.iter().map(|of| &of.draft).collect();
+    let mut names: Vec<&str> = script.scenarios.iter().map(|of| of.name.as_str()).collect();
+    for (name, draft) in [("before", &script.before), ("after", &script.after)] {
+        if let Some(draft) = draft {
+            drafts.push(draft);
+            names.push(name);
         }
     }
+    let message = "each becomes a file: choose a scenario with --scenario, or pass -o FILE";
+    let files = parts::files(&names, &args.output, &format!("the script has {}; {message}", parts::listed(&names)))?;
+    if let Some(code) = write_all(&drafts, &files)? {
+        return Ok(code);
+    }
+    output::note(&format!("load: {}", parts::command(&script, &files)));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes several hurl files, of which none is written if one cannot be.
+fn write_all(drafts: &[&Draft], files: &[PathBuf]) -> Result<Option<ExitCode>, CliError> {
+    let mut sinks = Vec::new();
+    for (draft, path) in drafts.iter().zip(files) {
+        sinks.push((draft, Sink::open(path)?, path));
+    }
+    for (draft, sink, path) in sinks {
+        if let Some(code) = write(draft, sink, path) {
+            return Ok(Some(code));
+        }
+    }
+    Ok(None)
 }
 
 fn write(draft: &Draft, sink: Sink, path: &Path) -> Option<ExitCode> {

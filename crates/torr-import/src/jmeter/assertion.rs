@@ -1,12 +1,11 @@
 //! Assertions, which become asserts.
 
 use super::element::Element;
-use super::extractor::{jmes_path, json_path, kind_of};
-use super::{
-    HAS_VARIABLE, OTHER_DIALECT, OTHER_JSON_PATH, OTHER_REGEX, OTHER_RESPONSE, PATH_HAS_VARIABLE, PATTERN_HAS_VARIABLE,
-    Reader,
-};
+use super::extractor::kind_of;
+use super::{HAS_VARIABLE, OTHER_DIALECT, OTHER_RESPONSE, PATH_HAS_VARIABLE, PATTERN_HAS_VARIABLE, Reader};
+use crate::json_path::{jmes_path, json_path};
 use crate::parts::{assert, integer, response};
+use crate::reason::{OTHER_JSON_PATH, OTHER_REGEX};
 use regex::Regex;
 use torr_session::hurl::ast::{Assert, Entry, Filter, Number, Pattern, Predicate, Query, Value};
 use torr_xpath::Outcome;

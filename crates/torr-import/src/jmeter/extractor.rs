@@ -1,15 +1,13 @@
 //! Extractors, which become captures.
 
-use super::css;
 use super::element::Element;
-use super::{
-    HAS_VARIABLE, OTHER_DIALECT, OTHER_JSON_PATH, OTHER_REGEX, OTHER_RESPONSE, PATH_HAS_VARIABLE, PATTERN_HAS_VARIABLE,
-    Reader,
-};
+use super::{HAS_VARIABLE, OTHER_DIALECT, OTHER_RESPONSE, PATH_HAS_VARIABLE, PATTERN_HAS_VARIABLE, Reader};
+use crate::css;
+use crate::json_path::{jmes_path, json_path};
 use crate::parts::{capture, response};
-use regex::Regex;
+use crate::pattern::only_group;
+use crate::reason::OTHER_JSON_PATH;
 use torr_session::hurl::ast::{Entry, Filter, Pattern, Query};
-use torr_session::pattern::is_json_path;
 use torr_xpath::Outcome;
 
 /// Adds the captures of an extractor.
@@ -77,38 +75,6 @@ fn regex(extractor: &Element<'_, '_>) -> Captures {
     })
 }
 
-/// Returns a pattern whose first group is the one that is wanted; 0 is all that the pattern finds.
-fn only_group(pattern: &str, wanted: usize) -> Result<String, &'static str> {
-    let groups = Regex::new(pattern).map_err(|_| OTHER_REGEX)?.captures_len() - 1;
-    if wanted == 0 {
-        return Ok(format!("({pattern})"));
-    }
-    if wanted > groups {
-        return Err("no such group in its pattern");
-    }
-    let mut made = String::new();
-    let (mut group, mut is_escaped, mut is_class) = (0, false, false);
-    let mut rest = pattern.chars().peekable();
-    while let Some(next) = rest.next() {
-        made.push(next);
-        let begins = next == '(' && !is_escaped && !is_class && rest.peek() != Some(&'?');
-        match next {
-            '[' if !is_escaped => is_class = true,
-            ']' if !is_escaped => is_class = false,
-            _ => {}
-        }
-        is_escaped = next == '\\' && !is_escaped;
-        if begins {
-            group += 1;
-            if group < wanted {
-                made.push_str("?:");
-            }
-        }
-    }
-    let is_same = Regex::new(&made).is_ok_and(|made| made.captures_len() == groups + 2 - wanted);
-    if is_same { Ok(made) } else { Err("only the first group of this pattern is supported") }
-}
-
 /// Returns the capture of a field of the response, which the pattern names at its beginning.
 fn of_field(name: String, pattern: &str) -> Result<Captured, &'static str> {
     let (field, rest) = pattern.split_once(':').ok_or("its pattern must begin with the name of a header field")?;
@@ -150,23 +116,11 @@ fn json(extractor: &Element<'_, '_>) -> Captures {
     Ok(captures)
 }
 
-/// Returns a path of JMeter's dialect, in which the `$` at the beginning may be missing.
-pub(super) fn json_path(path: &str) -> Option<String> {
-    let path = if path.starts_with(['$', '@']) { path.to_owned() } else { format!("$.{path}") };
-    is_json_path(&path).then_some(path)
-}
-
 fn jmes(extractor: &Element<'_, '_>) -> Captures {
     let name = extractor.value("JMESExtractor.refName").ok_or(NAMELESS)?;
     is_first(&extractor.text("JMESExtractor.matchNumber"))?;
     let path = jmes_path(&extractor.text("JMESExtractor.jmesPathExpr")).ok_or(OTHER_DIALECT)?;
     Ok(Captured::all_of(name, Query::JsonPath(path.as_str().into())))
-}
-
-/// Returns the JSONPath of a JMESPath that has only names and indices.
-pub(super) fn jmes_path(path: &str) -> Option<String> {
-    let is_plain = Regex::new(r"^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*$").is_ok_and(|plain| plain.is_match(path));
-    Some(format!("$.{path}")).filter(|path| is_plain && is_json_path(path))
 }
 
 fn x_path(extractor: &Element<'_, '_>, prefix: &str) -> Captures {

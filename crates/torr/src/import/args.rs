@@ -14,7 +14,8 @@ Examples:
   torr import bruno shop --env local -o shop.hurl  the folder of a collection
   torr import insomnia shop.yaml --env Test -o shop.hurl
   torr import http shop.http --env dev -o shop.hurl
-  torr import jmeter plan.jmx -o plan.hurl         a file for each thread group";
+  torr import jmeter plan.jmx -o plan.hurl         a file for each thread group
+  torr import artillery shop.yml -o shop.hurl      a file for each scenario, and the command of the load";
 
 /// `torr import`.
 #[derive(Debug, Args)]
@@ -45,6 +46,8 @@ pub enum Kind {
     Http(HttpArgs),
     /// Convert test plans of JMeter 5 (.jmx), with a file for each thread group
     Jmeter(JmeterArgs),
+    /// Convert scripts of Artillery 2 (YAML or JSON), with a file for each scenario and the command of the same load
+    Artillery(ArtilleryArgs),
 }
 
 /// `torr import har`.
@@ -186,4 +189,21 @@ pub struct JmeterArgs {
     /// Convert only the thread group with this name
     #[arg(long, value_name = "NAME")]
     pub group: Option<String>,
+}
+
+/// `torr import artillery`.
+#[derive(Debug, Args)]
+pub struct ArtilleryArgs {
+    /// Read this script; '-' is standard input
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub file: String,
+    /// Write the hurl file here; '-' is standard output; with several scenarios, write a file for each, such as shop-browse.hurl
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+    /// Use this environment of the script
+    #[arg(short, long, value_name = "NAME")]
+    pub environment: Option<String>,
+    /// Convert only the scenario with this name
+    #[arg(long, value_name = "NAME")]
+    pub scenario: Option<String>,
 }

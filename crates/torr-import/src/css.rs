@@ -1,7 +1,7 @@
 //! CSS selectors as XPath expressions: element names, `#id`, `.class`, attributes, positions, descendants and children.
 
 /// Returns the expression that finds what a selector selects; `None` for a selector that is not one of the simple ones.
-pub(super) fn x_path(selector: &str) -> Option<String> {
+pub(crate) fn x_path(selector: &str) -> Option<String> {
     let alternatives: Option<Vec<String>> = split_at_commas(selector).into_iter().map(one).collect();
     Some(alternatives?.join(" | "))
 }

@@ -1,0 +1,65 @@
+//! Files of records (`payload`), which a run reads as a feeder.
+
+use super::config::Config;
+use super::reader::Kind;
+use crate::draft::LeftOut;
+use crate::node::Node;
+
+/// The lines of a file that are looked at to know the types of its fields.
+const LINES: usize = 10_000;
+
+/// A file of records.
+#[derive(Debug, Clone)]
+pub(super) struct Records {
+    pub(super) file: String,
+    /// The names, and the types of their values.
+    pub(super) fields: Vec<(String, Kind)>,
+    /// Whether each user takes a record at random.
+    pub(super) is_random: bool,
+}
+
+/// Reads what a script says about its files of records.
+pub(super) fn read(config: &mut Config, read: &dyn Fn(&str) -> Result<Vec<u8>, String>) {
+    let payload = config.get("payload").clone();
+    let all = if matches!(payload, Node::Object(_)) { std::slice::from_ref(&payload) } else { payload.items() };
+    for (at, one) in all.iter().enumerate() {
+        let file = one.get("path").plain();
+        if one.get("loadAll").is_true() {
+            let reason = "a list of all records is not supported: use --feeder, one record per session";
+            config.left_out.push(LeftOut::new("records", file, reason));
+            continue;
+        }
+        let names: Vec<String> = one.get("fields").items().iter().map(Node::plain).collect();
+        if at > 0 {
+            config.left_out.push(LeftOut::new("records", file.clone(), "a run has one file of records: join them"));
+        }
+        let bytes = if file.contains("{{") { Err(String::new()) } else { read(&file) };
+        let text = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        let delimiter = one.get("delimiter").text().unwrap_or(",");
+        let lines = text.as_deref().unwrap_or_default().lines().filter(|line| !line.trim().is_empty());
+        let rows: Vec<Vec<&str>> =
+            lines.take(LINES).map(|line| line.split(delimiter).map(str::trim).collect()).collect();
+        let has_names = one.get("skipHeader").is_true() && rows.first().is_some_and(|first| *first == names);
+        let values = rows.get(usize::from(one.get("skipHeader").is_true())..).unwrap_or_default();
+        let casts = *one.get("cast") != Node::Boolean(false);
+        let kind = |at: usize| {
+            let is_number = |row: &Vec<&str>| row.get(at).is_some_and(|field| field.parse::<f64>().is_ok());
+            match (text.is_some(), casts) {
+                (_, false) => Kind::Text,
+                (true, _) if values.iter().all(is_number) && !values.is_empty() => Kind::Literal,
+                (true, _) if !values.iter().any(is_number) => Kind::Text,
+                _ => Kind::Unknown,
+            }
+        };
+        let fields = names.iter().enumerate().map(|(at, name)| (name.clone(), kind(at))).collect();
+        let given = names.join(",");
+        let how = match (has_names, delimiter) {
+            (true, ",") => String::new(),
+            (_, ",") => ", with these names in its first line".to_owned(),
+            (_, other) => format!(", with these names in its first line and commas instead of '{other}'"),
+        };
+        config.notes.push(format!("records: '{file}' provides {given}: use --feeder{how}"));
+        let is_random = one.get("order").text() != Some("sequence");
+        config.records.push(Records { file, fields, is_random });
+    }
+}

@@ -1,0 +1,263 @@
+//! What reading a flow has made so far, and the values of its names.
+
+use super::config::Config;
+use super::function;
+use super::text::{self, Part};
+use super::value;
+use crate::draft::{Draft, LeftOut};
+use crate::node::Node;
+use crate::parts::{self, capture, push, response};
+use crate::reason;
+use crate::secret::Secrets;
+use crate::variables::{Variables, new_uuid, of_environment};
+use std::collections::HashMap;
+use torr_session::hurl::ast::{Piece, Query, Template};
+
+/// The variable of the UUID that a virtual user has in its whole session.
+const USER: &str = "user_uuid";
+
+/// The type of a value, as far as a script shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    /// A number, a truth value or null.
+    Literal,
+    Unknown,
+}
+
+/// What stands for a name.
+pub(super) enum Found {
+    /// A value that is the same in each session.
+    Constant(Node),
+    Piece(Piece, Kind),
+    /// A name without a value, for which Artillery sends `undefined`.
+    Undefined,
+}
+
+/// A value that a response gives.
+#[derive(Debug, Clone)]
+pub(super) struct Captured {
+    /// The position of the entry, in this file.
+    pub(super) entry: Option<usize>,
+    /// The JSONPath that finds it.
+    pub(super) path: Option<String>,
+    pub(super) kind: Kind,
+    /// Whether a capture gives the name its value.
+    pub(super) is_made: bool,
+}
+
+/// Reads a flow.
+pub(super) struct Reader<'c> {
+    pub(super) config: &'c Config,
+    pub(super) variables: Variables,
+    pub(super) secrets: Secrets,
+    pub(super) draft: Draft,
+    /// What was left out since the last request, for the comments above the next one.
+    pub(super) pending: Vec<LeftOut>,
+    /// The pause before the next request, in milliseconds.
+    pub(super) pause: u64,
+    /// The values of the loops around a step, the innermost last.
+    pub(super) constants: Vec<(String, Node)>,
+    pub(super) captured: HashMap<String, Captured>,
+}
+
+impl<'c> Reader<'c> {
+    /// Returns a reader of a flow in which these names occur. `captured` has their values from a flow before.
+    pub(super) fn new<'n>(
+        config: &'c Config,
+        names: impl IntoIterator<Item = &'n str>,
+        captured: &HashMap<String, Captured>,
+    ) -> Self {
+        let mut variables = Variables::of(names);
+        if let Some(target) = config.target() {
+            variables.know("target", target, false);
+        }
+        config.records.iter().flat_map(|records| &records.fields).for_each(|(name, _)| {
+            variables.assign(name);
+        });
+        let mut before = HashMap::new();
+        for (name, known) in captured {
+            variables.assign(name);
+            before.insert(name.clone(), Captured { entry: None, ..known.clone() });
+        }
+        Self {
+            config,
+            secrets: variables.secrets(),
+            variables,
+            draft: Draft::default(),
+            pending: Vec::new(),
+            pause: 0,
+            constants: Vec::new(),
+            captured: before,
+        }
+    }
+
+    /// Says above the next request what is left out.
+    pub(super) fn leave_out(&mut self, kind: impl Into<String>, which: impl Into<String>, reason: &str) {
+        self.pending.push(LeftOut::new(kind, which, reason));
+    }
+
+    /// Returns a template of text with names.
+    pub(super) fn template(&mut self, text: &str) -> Template {
+        let mut pieces = Vec::new();
+        for part in text::parts(text) {
+            match part {
+                Part::Text(text) => push(&mut pieces, Piece::Text(text.to_owned())),
+                Part::Call(name, inner) => {
+                    let made = function::call(name, inner, &mut self.pending);
+                    made.into_iter().for_each(|piece| push(&mut pieces, piece));
+                }
+                Part::Name(name) => push(&mut pieces, self.piece(name)),
+            }
+        }
+        Template(pieces)
+    }
+
+    fn piece(&mut self, name: &str) -> Piece {
+        match self.find(name) {
+            Found::Constant(value) => Piece::Text(value::in_text(&value)),
+            Found::Piece(piece, _) => piece,
+            Found::Undefined => Piece::Text("undefined".to_owned()),
+        }
+    }
+
+    /// Returns what stands for a name.
+    pub(super) fn find(&mut self, name: &str) -> Found {
+        if let Some(value) = self.constant(name) {
+            return Found::Constant(value.clone());
+        }
+        if let Some(known) = self.captured.get(name).cloned() {
+            let found = if known.is_made { None } else { self.take(name, known.clone()) };
+            let variable = self.variables.name(name);
+            return found.unwrap_or(Found::Piece(Piece::Placeholder(parts::variable(&variable)), known.kind));
+        }
+        if name.starts_with('$') {
+            return self.own(name);
+        }
+        if name == "target" && self.config.target().is_some() {
+            return self.used(name, Kind::Text);
+        }
+        if let Some(value) = self.config.variable(name) {
+            return self.of_config(name, value);
+        }
+        let records = self.config.records.iter().flat_map(|records| &records.fields);
+        if let Some(kind) = records.filter(|(field, _)| field == name).map(|(_, kind)| *kind).next_back() {
+            return self.used(name, kind);
+        }
+        self.within_captured(name).unwrap_or_else(|| self.used(name, Kind::Unknown))
+    }
+
+    /// Returns the value of a loop's name, or of a path into one.
+    fn constant(&self, name: &str) -> Option<&Node> {
+        let exact = self.constants.iter().rev().find(|(known, _)| known == name);
+        if let Some((_, value)) = exact {
+            return Some(value);
+        }
+        let steps = value::steps(name)?;
+        let (first, rest) = steps.split_first()?;
+        let (_, value) = self.constants.iter().rev().find(|(known, _)| known == first)?;
+        value::at(value, rest)
+    }
+
+    /// Returns what stands for one of Artillery's own names.
+    fn own(&mut self, name: &str) -> Found {
+        let of_process = ["$env.", "$processEnvironment."].iter().find_map(|prefix| name.strip_prefix(prefix));
+        if let Some(name) = of_process.filter(|name| is_plain(name)) {
+            return Found::Piece(of_environment(name), Kind::Text);
+        }
+        match name {
+            "$uuid" => {
+                let variable = self.variables.used(USER, &mut self.secrets, &mut |_, _, _| Template(vec![new_uuid()]));
+                Found::Piece(Piece::Placeholder(variable), Kind::Text)
+            }
+            "$environment" => match &self.config.environment {
+                Some(name) => Found::Constant(Node::Text(name.clone())),
+                None => Found::Undefined,
+            },
+            "$testId" | "$scenarioFile" | "$dirname" => {
+                self.leave_out("variable", name, reason::CONSTANT);
+                Found::Constant(Node::from("test"))
+            }
+            _ => {
+                self.leave_out("variable", name, "Artillery has no value for it, and sends undefined");
+                Found::Undefined
+            }
+        }
+    }
+
+    fn used(&mut self, name: &str, kind: Kind) -> Found {
+        let (config, pending) = (self.config, &mut self.pending);
+        let mut template = |_: &mut Variables, _: &mut Secrets, value: &str| config.template(value, pending);
+        let variable = self.variables.used(name, &mut self.secrets, &mut template);
+        Found::Piece(Piece::Placeholder(variable), kind)
+    }
+
+    fn of_config(&mut self, name: &str, value: &Node) -> Found {
+        let value = match value {
+            Node::List(items) if self.config.is_sampled(name) => {
+                if items.len() > 1 {
+                    let reason = "the first value is used: Artillery takes a random one for each user";
+                    if self.variables.value(name).is_none() {
+                        self.leave_out("list of values", name, reason);
+                        self.variables.know(name, &items.first().map(value::in_text).unwrap_or_default(), false);
+                    }
+                }
+                items.first().unwrap_or(&Node::Null)
+            }
+            value => value,
+        };
+        match value {
+            Node::List(_) | Node::Object(_) => Found::Constant(value.clone()),
+            Node::Text(text) => {
+                if text::whole(text).is_some_and(|name| self.config.is_undefined(name)) {
+                    return Found::Undefined;
+                }
+                self.variables.know(name, text, false);
+                self.used(name, Kind::Text)
+            }
+            literal => {
+                self.variables.know(name, &value::json(literal), false);
+                self.used(name, Kind::Literal)
+            }
+        }
+    }
+
+    /// Returns the variable for a part of a value that a response gave, which a capture there takes as well.
+    fn within_captured(&mut self, name: &str) -> Option<Found> {
+        let steps = value::steps(name)?;
+        let (first, rest) = steps.split_first()?;
+        let list = self.captured.get(*first)?.clone();
+        let path = format!("{}{}", list.path.as_ref()?, value::json_path(rest));
+        self.take(name, Captured { path: Some(path), kind: Kind::Unknown, ..list })
+    }
+
+    /// Captures a value where the one is captured that it is a part of.
+    fn take(&mut self, name: &str, captured: Captured) -> Option<Found> {
+        let entry = &mut self.draft.entries.get_mut(captured.entry?)?.entry;
+        let path = captured.path.as_deref()?;
+        let variable = self.variables.assign(name);
+        response(entry).captures.push(capture(&variable, Query::JsonPath(path.into())));
+        self.captured.insert(name.to_owned(), Captured { is_made: true, ..captured });
+        Some(Found::Piece(Piece::Placeholder(parts::variable(&variable)), Kind::Unknown))
+    }
+
+    /// Returns the value of a name that is the same in each session, or the number of a think time.
+    pub(super) fn known(&self, name: &str) -> Option<Node> {
+        if let Some(value) = self.constant(name) {
+            return Some(value.clone());
+        }
+        if self.captured.contains_key(name) {
+            return None;
+        }
+        match self.config.variable(name)? {
+            Node::List(items) if self.config.is_sampled(name) => items.first().cloned(),
+            Node::Text(text) if text::has_names(text) => None,
+            value => Some(value.clone()),
+        }
+    }
+}
+
+/// Whether text can stand as the name of a variable of the environment in a hurl file.
+pub(super) fn is_plain(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
