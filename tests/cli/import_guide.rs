@@ -31,6 +31,7 @@ const SAMPLES: &[(&str, &str)] = &[
     ("shop.yaml", "shop-5.insomnia.yaml"),
     ("insomnia.json", "shop-4.insomnia.json"),
     ("plan.jmx", "shop.jmx"),
+    ("shop.yml", "shop.artillery.yml"),
 ];
 
 const COPIED: &str =

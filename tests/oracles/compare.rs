@@ -31,6 +31,7 @@ fn one(arrived: Arrived, own: &[&str]) -> Compared {
             "axios/",
             "Apache-HttpClient/",
             "httpyac",
+            "Artillery ",
         ];
         tools.iter().any(|tool| value.starts_with(tool))
     };

@@ -92,7 +92,10 @@ pub fn import(text: &str, options: &Options<'_>) -> Result<Script, ImportError> 
             continue;
         }
         match draft(Reader::new(&config, names.iter().copied(), &captured), of).0 {
-            Some(draft) => scenarios.push(Scenario { name, weight, draft }),
+            Some(mut draft) => {
+                draft.notes.insert(0, format!("scenario '{name}', weight {weight}"));
+                scenarios.push(Scenario { name, weight, draft });
+            }
             None => around.left_out.push(LeftOut::new(format!("scenario '{name}'"), "", "without an HTTP request")),
         }
     }
@@ -155,7 +158,10 @@ fn once(
         around.left_out.push(LeftOut::new(what, "", "without an HTTP request"));
     }
     *captured = known;
-    draft
+    draft.map(|mut draft| {
+        draft.notes.insert(0, format!("{what}: runs once"));
+        draft
+    })
 }
 
 /// Reads a flow; `None` for one without a request.

@@ -165,8 +165,7 @@ fn from_artillery(args: &ArtilleryArgs, input: &mut Input) -> Result<ExitCode, C
     let read = |name: &str| bytes_beside(&args.file, name);
     let options = artillery::Options { environment: args.environment.clone(), read: &read };
     let mut script = artillery::import(&text, &options).map_err(CliError::usage)?;
-    let name = |of: &artillery::Scenario| &of.name;
-    script.scenarios = parts::chosen(script.scenarios, name, args.scenario.as_deref(), "scenario")?;
+    script.scenarios = parts::chosen(script.scenarios, |of| &of.name, args.scenario.as_deref(), "scenario")?;
     if args.scenario.is_some() {
         (script.before, script.after) = (None, None);
     }

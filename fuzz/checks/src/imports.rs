@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use torr_import::httpfile::{Environment, Options};
-use torr_import::{Draft, ImportError, apipost, bruno, curl, har, httpfile, insomnia, jmeter, openapi, postman};
+use torr_import::{
+    Draft, ImportError, apipost, artillery, bruno, curl, har, httpfile, insomnia, jmeter, openapi, postman,
+};
 use torr_session::hurl::{Position, parse};
 use torr_session::{Files, Session};
 
@@ -42,6 +44,23 @@ pub fn postman(bytes: &[u8]) {
 /// Checks one export of Apipost.
 pub fn apipost(bytes: &[u8]) {
     text(bytes).into_iter().for_each(|text| check(apipost::import(text)));
+}
+
+/// Checks one script of Artillery, which is its own file of records as well.
+pub fn artillery(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    let read = |_: &str| Ok(bytes.to_vec());
+    for environment in [None, Some("staging".to_owned())] {
+        let made = artillery::import(text, &artillery::Options { environment, read: &read });
+        let made = made.map(|script| {
+            let scenarios = script.scenarios.into_iter().map(|scenario| scenario.draft);
+            scenarios.chain(script.before).chain(script.after).collect::<Vec<_>>()
+        });
+        match made {
+            Ok(drafts) => drafts.into_iter().for_each(|draft| check(Ok(draft))),
+            Err(error) => check(Err(error)),
+        }
+    }
 }
 
 /// Checks one collection of Bruno, whose files begin with a line `=== PATH`.

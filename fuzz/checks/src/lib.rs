@@ -26,7 +26,7 @@ pub mod tls_records;
 pub type Check = fn(&[u8]);
 
 /// All checks, by the names of their targets.
-pub const CHECKS: [(&str, Check); 22] = [
+pub const CHECKS: [(&str, Check); 23] = [
     ("request_head", request_head::check),
     ("response", response::check),
     ("body", body::check),
@@ -50,4 +50,5 @@ pub const CHECKS: [(&str, Check); 22] = [
     ("import_insomnia", imports::insomnia),
     ("import_http", imports::http),
     ("import_jmeter", imports::jmeter),
+    ("import_artillery", imports::artillery),
 ];

@@ -147,7 +147,10 @@ impl Config {
     /// Says what no request and no flag of a run carries over.
     fn unread(&mut self) {
         let mut left_out = Vec::new();
-        let mut say = |kind: &str, which: &str, reason: &str| left_out.push(LeftOut::new(kind, which, reason));
+        // The summary shows kinds only.
+        let mut say = |kind: &str, which: &str, reason: &str| {
+            left_out.push(LeftOut::new(format!("{kind} {which}"), "", reason));
+        };
         for (name, _) in self.node.members().iter().filter(|(name, _)| !READ.contains(&name.as_str())) {
             say("setting", name, "no counterpart");
         }

@@ -96,8 +96,8 @@ impl Reader<'_> {
             self.leave_out("think", spec.plain(), "Artillery pauses for 1 ms: write a fraction of a second in ms");
         }
         let jitter = [step.get("jitter"), self.config.defaults("think").get("jitter")];
-        if jitter.iter().any(|jitter| !jitter.is_null()) {
-            self.leave_out("jitter", "", "replaced by the mean pause");
+        if jitter.iter().any(|jitter| !jitter.is_null()) && pause > 0.0 {
+            self.leave_out_once([LeftOut::new("jitter", "", "replaced by the mean pause")]);
         }
         self.pause = self.pause.saturating_add(pause.clamp(0.0, LONGEST_PAUSE) as u64);
     }

@@ -12,6 +12,8 @@ const LINES: usize = 10_000;
 #[derive(Debug, Clone)]
 pub(super) struct Records {
     pub(super) file: String,
+    /// What to change in the file for a run.
+    pub(super) how: String,
     /// The names, and the types of their values.
     pub(super) fields: Vec<(String, Kind)>,
     /// Whether each user takes a record at random.
@@ -52,14 +54,12 @@ pub(super) fn read(config: &mut Config, read: &dyn Fn(&str) -> Result<Vec<u8>, S
             }
         };
         let fields = names.iter().enumerate().map(|(at, name)| (name.clone(), kind(at))).collect();
-        let given = names.join(",");
         let how = match (has_names, delimiter) {
             (true, ",") => String::new(),
             (_, ",") => ", with these names in its first line".to_owned(),
             (_, other) => format!(", with these names in its first line and commas instead of '{other}'"),
         };
-        config.notes.push(format!("records: '{file}' provides {given}: use --feeder{how}"));
         let is_random = one.get("order").text() != Some("sequence");
-        config.records.push(Records { file, fields, is_random });
+        config.records.push(Records { file, how, fields, is_random });
     }
 }

@@ -2,6 +2,7 @@
 
 use super::config::Config;
 use super::function;
+use super::payload::Records;
 use super::text::{self, Part};
 use super::value;
 use crate::draft::{Draft, LeftOut};
@@ -10,7 +11,7 @@ use crate::parts::{self, capture, push, response};
 use crate::reason;
 use crate::secret::Secrets;
 use crate::variables::{Variables, new_uuid, of_environment};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use torr_session::hurl::ast::{Piece, Query, Template};
 
 /// The variable of the UUID that a virtual user has in its whole session.
@@ -59,6 +60,8 @@ pub(super) struct Reader<'c> {
     /// The values of the loops around a step, the innermost last.
     pub(super) constants: Vec<(String, Node)>,
     pub(super) captured: HashMap<String, Captured>,
+    /// The names to which the flow before gives values.
+    before: HashSet<String>,
 }
 
 impl<'c> Reader<'c> {
@@ -88,6 +91,7 @@ impl<'c> Reader<'c> {
             pending: Vec::new(),
             pause: 0,
             constants: Vec::new(),
+            before: before.keys().cloned().collect(),
             captured: before,
         }
     }
@@ -95,6 +99,30 @@ impl<'c> Reader<'c> {
     /// Says above the next request what is left out.
     pub(super) fn leave_out(&mut self, kind: impl Into<String>, which: impl Into<String>, reason: &str) {
         self.pending.push(LeftOut::new(kind, which, reason));
+    }
+
+    /// Says once what is left out of the whole script.
+    pub(super) fn leave_out_once(&mut self, said: impl IntoIterator<Item = LeftOut>) {
+        for said in said {
+            if !self.draft.left_out.contains(&said) {
+                self.draft.left_out.push(said);
+            }
+        }
+    }
+
+    /// Says once what people should know.
+    fn note(&mut self, note: String) {
+        if !self.draft.notes.contains(&note) {
+            self.draft.notes.push(note);
+        }
+    }
+
+    /// Returns a template of text of the part `config`.
+    pub(super) fn of_defaults(&mut self, text: &str) -> Template {
+        let mut left_out = Vec::new();
+        let template = self.config.template(text, &mut left_out);
+        self.leave_out_once(left_out);
+        template
     }
 
     /// Returns a template of text with names.
@@ -127,6 +155,11 @@ impl<'c> Reader<'c> {
             return Found::Constant(value.clone());
         }
         if let Some(known) = self.captured.get(name).cloned() {
+            let is_from_before = known.entry.is_none() && self.before.contains(name);
+            if is_from_before {
+                let variable = self.variables.name(name);
+                self.note(format!("variable '{variable}' is captured by the file that runs before (--setup)"));
+            }
             let found = if known.is_made { None } else { self.take(name, known.clone()) };
             let variable = self.variables.name(name);
             return found.unwrap_or(Found::Piece(Piece::Placeholder(parts::variable(&variable)), known.kind));
@@ -140,8 +173,14 @@ impl<'c> Reader<'c> {
         if let Some(value) = self.config.variable(name) {
             return self.of_config(name, value);
         }
-        let records = self.config.records.iter().flat_map(|records| &records.fields);
-        if let Some(kind) = records.filter(|(field, _)| field == name).map(|(_, kind)| *kind).next_back() {
+        let records = self.config.records.iter().rev();
+        let of = |records: &'c Records| {
+            records.fields.iter().find(|(field, _)| field == name).map(|(_, kind)| (records, *kind))
+        };
+        if let Some((records, kind)) = records.filter_map(of).next() {
+            let names: Vec<String> = records.fields.iter().map(|(name, _)| self.variables.name(name)).collect();
+            let (file, how) = (&records.file, &records.how);
+            self.note(format!("records: '{file}' provides {}: use --feeder{how}", names.join(",")));
             return self.used(name, kind);
         }
         self.within_captured(name).unwrap_or_else(|| self.used(name, Kind::Unknown))
@@ -167,6 +206,7 @@ impl<'c> Reader<'c> {
         }
         match name {
             "$uuid" => {
+                self.variables.know(USER, name, false);
                 let variable = self.variables.used(USER, &mut self.secrets, &mut |_, _, _| Template(vec![new_uuid()]));
                 Found::Piece(Piece::Placeholder(variable), Kind::Text)
             }
@@ -228,6 +268,8 @@ impl<'c> Reader<'c> {
         let (first, rest) = steps.split_first()?;
         let list = self.captured.get(*first)?.clone();
         let path = format!("{}{}", list.path.as_ref()?, value::json_path(rest));
+        // What has parts is a list or an object, which JSON has as it is.
+        self.captured.insert((*first).to_owned(), Captured { kind: Kind::Literal, ..list.clone() });
         self.take(name, Captured { path: Some(path), kind: Kind::Unknown, ..list })
     }
 

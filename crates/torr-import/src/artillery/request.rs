@@ -191,14 +191,11 @@ fn field(reader: &mut Reader<'_>, value: &Node, is_config: bool) -> Option<Templ
         Node::Null => None,
         Node::Text(text) if is_config => {
             if text::whole(text).is_some_and(|name| config.is_undefined(name)) {
-                reader.leave_out(
-                    "field of the defaults",
-                    text,
-                    "Artillery knows no variables there, and does not send it",
-                );
+                let reason = "Artillery knows no variables there, and does not send it";
+                reader.leave_out_once([LeftOut::new("field of the defaults", text, reason)]);
                 return None;
             }
-            Some(config.template(text, &mut reader.pending))
+            Some(reader.of_defaults(text))
         }
         Node::Text(text) => {
             if let Some(name) = text::whole(text)
@@ -224,7 +221,7 @@ fn cookies(reader: &mut Reader<'_>, params: &Node, request: &mut Request) {
     }
     for (name, value, is_config) in rows {
         let value = match value {
-            Node::Text(text) if is_config => config.template(text, &mut reader.pending),
+            Node::Text(text) if is_config => reader.of_defaults(text),
             Node::Text(text) => reader.template(text),
             other => value::string(other).as_str().into(),
         };

@@ -11,12 +11,11 @@ fn imported(text: &str) -> Script {
 
 #[test]
 fn look() {
-    for name in ["t1", "t2", "t3", "t6", "t8"] {
-        let text = std::fs::read_to_string(format!("/tmp/h2art/{name}.yml")).expect("there");
-        let script = imported(&text);
-        for of in script.scenarios {
-            println!("=== {name} {} {}\n{}\n---\n{}", of.name, of.weight, of.draft.text(), of.draft.summary());
-        }
-        println!("{:?}", script.flags);
+    let text = include_str!("../../samples/shop.artillery.yml");
+    let script = imported(text);
+    let all = script.scenarios.iter().map(|of| &of.draft).chain(&script.before).chain(&script.after);
+    for draft in all {
+        println!("{}\n---\n{}\n=====", draft.text(), draft.summary());
     }
+    println!("{:?}", script.flags);
 }
