@@ -2,7 +2,8 @@
 //!
 //! And scripts of k6, run by k6 and by `torr k6`, and WebSockets of node.
 //!
-//! curl's tests run with all others. Those of newman, Bruno, Insomnia, httpyac, JMeter, Artillery, k6 and node's `ws` need programs that `tests/oracles/install` installs for `./test full`.
+//! curl's tests run with all others. Those of newman, Bruno, Insomnia, httpyac, JMeter, Artillery, k6 and node's `ws` need
+//! programs that `tests/oracles/install` installs for `./test full`.
 
 mod artillery;
 mod bruno;

@@ -5,7 +5,7 @@ use super::item::{Item, Level};
 use super::reader::Reader;
 use crate::draft::{DraftEntry, LeftOut};
 use crate::node::Node;
-use crate::parts::{NOWHERE, aws_options, capture, entry, has_field, option, pair, push, response};
+use crate::parts::{NOWHERE, aws_options, capture, digest_options, entry, has_field, option, pair, push, response};
 use crate::reason::AUTHENTICATION;
 use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Query, Request, Template};
 
@@ -33,7 +33,7 @@ pub(super) fn add<'c>(reader: &mut Reader<'c>, level: &'c Level, request: &mut R
     let kind = auth.get("type").text_or_empty();
     let value = |name: &str| auth.get(name).plain();
     let is_given = has_field(request, "authorization");
-    if is_given && matches!(kind, "basic" | "bearer" | "apikey" | "oauth2") {
+    if is_given && matches!(kind, "basic" | "digest" | "bearer" | "apikey" | "oauth2") {
         if !(kind == "apikey" && value("addTo") == "queryParams") {
             left_out.push(LeftOut::new("authentication", kind, "the field Authorization is sent"));
         }
@@ -47,6 +47,12 @@ pub(super) fn add<'c>(reader: &mut Reader<'c>, level: &'c Level, request: &mut R
             }
             basic(reader, &value("username"), &value("password"), request, left_out);
         }
+        "digest" => {
+            let user = reader.template(&value("username"), left_out);
+            let password = reader.credential("password", &value("password"), left_out);
+            request.options.extend(digest_options(user, password));
+        }
+        "netrc" => request.options.push(option(OptionName::Netrc, OptionValue::Boolean(true))),
         "bearer" => {
             let token = reader.credential("token", &value("token"), left_out);
             bearer(&value("prefix"), token, request);

@@ -266,6 +266,13 @@ fn credentials_are_variables() {
             "authentication: {type: bearer, token: '{{ _.token }}', prefix: Token}",
             &["Authorization: Token {{token}}\n"],
         ),
+        (
+            "GET",
+            "h/",
+            "authentication: {type: digest, username: mia, password: pw}",
+            &["digest: true\nuser: mia:{{password}}\n"],
+        ),
+        ("GET", "h/", "authentication: {type: netrc}", &["netrc: true\n"]),
         ("GET", "h/", "authentication: {type: bearer, token: x, prefix: NO_PREFIX}", &["Authorization: {{token}}\n"]),
         ("GET", "h/", "authentication: {type: apikey, key: X-Key, value: k, addTo: header}", &["X-Key: {{x_key}}\n"]),
         ("GET", "h/", "authentication: {type: apikey, key: sid, value: k, addTo: cookie}", &["Cookie: sid={{sid}}\n"]),
