@@ -277,6 +277,20 @@ mod tests {
         }
     }
 
+    proptest::proptest! {
+        #[test]
+        fn whatever_a_server_sends_makes_a_value_of_a_field_or_none(text in "(?s).{0,80}", end in "(?s).{0,40}") {
+            let challenge = format!("{text} Digest realm=\"{text}\", nonce=\"{end}\", algorithm={end}");
+            for value in [text.as_bytes(), challenge.as_bytes(), end.as_bytes()] {
+                let Some(challenge) = Challenge::first_of([value].into_iter()) else { continue };
+                let credentials = Credentials { user: "ann".to_owned(), password: "x".to_owned() };
+                let request = Hashed { method: "GET", target: "/", content: &Bytes::new };
+                let response = challenge.response(&credentials, "c", 1, &request);
+                proptest::prop_assert!(!response.chars().any(char::is_control), "{response:?}");
+            }
+        }
+    }
+
     #[test]
     fn quotes_are_escaped_as_they_were() {
         let challenge = b"Digest realm=\"a \\\"b\\\\\", nonce=\"n\", userhash=true";
