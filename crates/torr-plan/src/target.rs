@@ -57,6 +57,8 @@ enum Ending {
     Plan,
 }
 
+/// Endings of access logs.
+const LOGS: [&str; 3] = ["log", "gz", "gor"];
 /// Endings of what `torr import` reads.
 const IMPORTED: [&str; 6] = ["har", "json", "yaml", "yml", "jmx", "curl"];
 
@@ -198,10 +200,11 @@ fn without_ending(text: &str) -> Result<Word<'_>, PlanError> {
     match (Path::new(text).is_file(), is_path) {
         (true, _) => {
             let lower = text.to_ascii_lowercase();
-            let other = IMPORTED.iter().any(|ending| lower.ends_with(&format!(".{ending}")));
-            let hint = match other {
-                true => "convert it to a hurl file with 'torr import'".to_owned(),
-                false => "use .hurl for a hurl file, .lua, .js or .ts for a script, .toml for a plan".to_owned(),
+            let is_of = |endings: &[&str]| endings.iter().any(|ending| lower.ends_with(&format!(".{ending}")));
+            let hint = match (is_of(&IMPORTED), is_of(&LOGS)) {
+                (true, _) => "convert it to a hurl file with 'torr import'".to_owned(),
+                (_, true) => format!("for the requests of a log use 'URL --log {text}', or 'torr replay'"),
+                _ => "use .hurl for a hurl file, .lua, .js or .ts for a script, .toml for a plan".to_owned(),
             };
             let host = if is_path { String::new() } else { format!("; for a host of that name use 'http://{text}/'") };
             Err(PlanError::Usage(format!("unknown file extension of '{text}' ({hint}{host})")))
@@ -265,7 +268,7 @@ mod tests {
         ] {
             assert_eq!(of(targets), Ok(kind), "{targets:?}");
         }
-        let (unknown, import) = (file("checkout"), file("visit.har"));
+        let (unknown, import, log) = (file("checkout"), file("visit.har"), file("access.log"));
         for (targets, words) in [
             (&["none.hurl"][..], "no such file: 'none.hurl' (for a host of that name use 'http://none.hurl/')"),
             (&["example.org/none.toml"], "http://example.org/none.toml/"),
@@ -274,6 +277,7 @@ mod tests {
             (&["src"], "expected a file, found the directory 'src' (for a host of that name use 'http://src/')"),
             (&[&*unknown], "use .hurl for a hurl file"),
             (&[&*import], "torr import"),
+            (&[&*log], "use 'URL --log"),
             (&[&*format!("{hurl}=0")], "the weight of"),
             (&[&*format!("{hurl}=")], "the weight of"),
             (&[&*hurl, "http://a/"], "cannot load the URL 'http://a/'"),
