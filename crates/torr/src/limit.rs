@@ -161,7 +161,8 @@ fn default_slo(is_of_streams: bool) -> Slo {
 
 /// Returns what is loaded: a URL, or a file of sessions and its server, as their requests have several URLs.
 fn title(args: &LimitArgs, plan: &Plan) -> String {
-    let file = args.url.as_ref().filter(|_| plan.work.users().is_some() && args.load.script.is_none());
+    let has_sessions = plan.work.users().is_some_and(|users| users.has_sessions());
+    let file = args.url.as_ref().filter(|_| has_sessions && args.load.script.is_none());
     let origin = plan.origins().into_iter().next().unwrap_or_default();
     file.map_or_else(|| plan.target.shown().into_owned(), |file| format!("{file} at {origin}"))
 }
