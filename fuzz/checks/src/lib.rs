@@ -26,7 +26,7 @@ pub mod tls_records;
 pub type Check = fn(&[u8]);
 
 /// All checks, by the names of their targets.
-pub const CHECKS: [(&str, Check); 23] = [
+pub const CHECKS: [(&str, Check); 24] = [
     ("request_head", request_head::check),
     ("response", response::check),
     ("body", body::check),
