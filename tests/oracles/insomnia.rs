@@ -181,6 +181,40 @@ const REQUESTS: &[(&str, &str, &str, &str)] = &[
     ("cookies", "GET", "{{ _.host }}/cookies", ""),
     ("redirect", "GET", "{{ _.host }}/redirect", ""),
     ("no redirect", "GET", "{{ _.host }}/redirect", r#""settingFollowRedirects": "off""#),
+    ("redirect of post", "POST", "{{ _.host }}/redirect", r#""body": {"mimeType": "text/plain", "text": "x"}"#),
+    ("user", "GET", "http://mia:pw@{{ _.address }}/user", ""),
+    (
+        "user and more",
+        "GET",
+        "http://mia:pw@{{ _.address }}/user",
+        r#""authentication": {"type": "bearer", "token": "{{ _.number }}"}"#,
+    ),
+    (
+        "token",
+        "GET",
+        "{{ _.host }}/oauth",
+        r#""authentication": {"type": "oauth2", "grantType": "client_credentials", "accessTokenUrl": "{{ _.host }}/token",
+        "clientId": "me", "clientSecret": "s1", "scope": "a b", "audience": "x&y", "credentialsInBody": true}"#,
+    ),
+    (
+        "another token",
+        "GET",
+        "{{ _.host }}/oauth",
+        r#""authentication": {"type": "oauth2", "grantType": "password", "accessTokenUrl": "{{ _.host }}/token",
+        "username": "mia", "password": "pw", "clientId": "me", "clientSecret": "s1", "tokenPrefix": "Own"}"#,
+    ),
+    (
+        "comments",
+        "POST",
+        "{{ _.host }}/text",
+        r#""body": {"mimeType": "text/plain", "text": "a{# no #}b {{- _.number -}} c {% raw %}{{ d }}{% endraw %}"}"#,
+    ),
+    (
+        "values of other types",
+        "POST",
+        "{{ _.host }}/text",
+        r#""body": {"mimeType": "text/plain", "text": "{{ _.yes }} {{ _.half }} {{ _.whole }} {{ _.deep.list }} {{ _.deep }}"}"#,
+    ),
     ("dots", "GET", "{{ _.host }}/a/../b", ""),
     ("kept dots", "GET", "{{ _.host }}/a/../b", r#""settingRebuildPath": false"#),
 ];
@@ -200,7 +234,7 @@ fn respond(request: &Arrived) -> Option<Vec<u8>> {
 fn resources(origin: &str) -> Vec<Value> {
     let data = json!({
         "host": origin, "address": origin.trim_start_matches("http://"), "text": "a b&c", "number": 5, "quoted": "say \"hi\"",
-        "a-b": "dash", "deep": {"list": [1, {"name": "d"}]}, "path": "base", "over": "base",
+        "a-b": "dash", "deep": {"list": [1, {"name": "d"}]}, "path": "base", "over": "base", "yes": true, "half": 1.5, "whole": 2.0,
     });
     let mut made = vec![
         json!({"_type": "workspace", "_id": "wrk_1", "parentId": null, "name": "w", "scope": "collection"}),
@@ -298,8 +332,8 @@ fn what_is_imported_sends_what_insomnia_sends() {
     for file in ["four.json", "five.yaml"] {
         let imported = walk::import(folder, &["insomnia", file, "--env", "local"]);
         assert_eq!(imported.code, Some(0), "{imported:?}");
-        let sent = walk::once(folder, &echo, &[("password", "x5")], OWN);
-        check(&sent, &expected, REQUESTS.len() + 4 + 2);
+        let sent = walk::once(folder, &echo, &[("password", "x5"), ("password_2", "pw"), ("client_secret", "s1")], OWN);
+        check(&sent, &expected, REQUESTS.len() + 4 + 2 + 1 + 2);
     }
 }
 

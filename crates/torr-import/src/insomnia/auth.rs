@@ -1,9 +1,11 @@
 //! Authentication, which requests inherit from folders.
 
 use super::address;
+use super::content::write_form;
 use super::item::{Item, Level};
 use super::reader::Reader;
 use crate::draft::{DraftEntry, LeftOut};
+use crate::form::FORM;
 use crate::node::Node;
 use crate::parts::{NOWHERE, aws_options, capture, digest_options, entry, has_field, option, pair, push, response};
 use crate::reason::AUTHENTICATION;
@@ -163,7 +165,8 @@ fn token_request(reader: &mut Reader<'_>, auth: &Node, grant: &str, left_out: &m
     if !value("origin").is_empty() {
         request.headers.push(pair("Origin", reader.template(&value("origin"), left_out)));
     }
-    request.form.push(pair("grant_type", grant.into()));
+    request.headers.push(pair("Content-Type", FORM.into()));
+    let mut form = vec![pair("grant_type", grant.into())];
     let names: &[(&str, &str)] = match grant {
         "password" => {
             &[("username", "username"), ("password", "password"), ("scope", "scope"), ("audience", "audience")]
@@ -178,7 +181,7 @@ fn token_request(reader: &mut Reader<'_>, auth: &Node, grant: &str, left_out: &m
             _ => reader.template(&value(of), left_out),
         };
         if !template.0.is_empty() {
-            request.form.push(pair(name, template));
+            form.push(pair(name, template));
         }
     }
     if !in_body {
@@ -186,6 +189,7 @@ fn token_request(reader: &mut Reader<'_>, auth: &Node, grant: &str, left_out: &m
         let secret = reader.credential("client_secret", &value("clientSecret"), left_out);
         request.basic_auth = Some(KeyValue { name, value: secret, at: NOWHERE }).filter(|pair| !pair.name.0.is_empty());
     }
+    write_form(form, &mut request);
     request.options.push(option(OptionName::Location, OptionValue::Boolean(true)));
     Some(request)
 }

@@ -96,32 +96,29 @@ fn on<'b>(body: &'b Node, kind: &str, left_out: &mut Vec<LeftOut>) -> Vec<&'b No
 
 fn form(reader: &mut Reader<'_>, body: &Node, renders: bool, request: &mut Request, left_out: &mut Vec<LeftOut>) {
     let mut pairs = Vec::new();
-    // A form of a hurl file has other escapes than Insomnia's for some characters.
-    let mut is_same = media_type(request).is_some_and(|kind| kind == FORM);
     for row in on(body, "parameter of a form", left_out) {
-        let (name, value) = (row.get("name").plain(), row.get("value").plain());
-        let known = |text: &str| match renders {
-            true => reader.scope.literal_text(text).unwrap_or_default(),
-            false => text.to_owned(),
-        };
-        let texts = [known(&name), known(&value)];
-        // A value that is known has its own escapes.
-        let [name_text, value_text] = [(&name, &texts[0]), (&value, &texts[1])]
-            .map(|(text, known)| if is_template(text) && !agrees(known) { known.clone() } else { text.clone() });
-        is_same &= !name.is_empty() && texts.iter().all(|text| agrees(text));
-        let shown = name.clone();
-        let name = template(reader, &name_text, renders, left_out);
-        let value = template(reader, &value_text, renders, left_out);
-        is_same &= [&name, &value]
-            .iter()
-            .all(|template| template.0.iter().all(|piece| !matches!(piece, Piece::Text(text) if !agrees(text))));
-        let value = reader.inner.secrets.in_parameter(&shown, value);
+        let [name, value] = ["name", "value"].map(|member| {
+            let text = row.get(member).plain();
+            // A value that is known has its own escapes.
+            let known = if renders && is_template(&text) { reader.scope.literal_text(&text) } else { None };
+            let text = known.filter(|known| !agrees(known)).unwrap_or(text);
+            template(reader, &text, renders, left_out)
+        });
+        let value = reader.inner.secrets.in_parameter(&row.get("name").plain(), value);
         pairs.push(KeyValue { name, value, at: NOWHERE });
     }
+    write_form(pairs, request);
+}
+
+/// Adds the content of a form. A form of a hurl file has other escapes than Insomnia's for some characters, and brings its media
+/// type, so that it is text otherwise.
+pub(super) fn write_form(pairs: Vec<KeyValue>, request: &mut Request) {
+    let is_agreed = |piece: &Piece| !matches!(piece, Piece::Text(text) if !agrees(text));
+    let is_same = |pair: &KeyValue| !pair.name.0.is_empty() && pair.name.0.iter().chain(&pair.value.0).all(is_agreed);
     if pairs.is_empty() {
         return;
     }
-    if is_same {
+    if media_type(request).is_some_and(|kind| kind == FORM) && pairs.iter().all(is_same) {
         drop_field(request, "content-type");
         request.form = pairs;
         return;

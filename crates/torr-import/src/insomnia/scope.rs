@@ -120,6 +120,8 @@ impl<'c> Scope<'c> {
                 return Meaning::Assigned;
             }
             match find(layer, steps) {
+                // Insomnia sends nothing with a value that is null.
+                Found::Value(Node::Null) => return Meaning::Nothing,
                 Found::Value(node) => return Meaning::Known(plain(node), at),
                 Found::Other => return Meaning::Nothing,
                 Found::Nothing => {}
@@ -273,6 +275,7 @@ fn each(node: &Node, found: &mut dyn FnMut(String, String)) {
             Node::List(items) => {
                 open.extend(items.iter().enumerate().map(|(at, item)| (inner(&at.to_string()), item)));
             }
+            Node::Null => {}
             _ if name.is_empty() => {}
             other => found(name, plain(other)),
         }
