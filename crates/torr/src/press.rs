@@ -12,6 +12,7 @@ use crate::exit::{self, CliError};
 use crate::flags::unused;
 use crate::interrupt;
 use crate::judge::judge;
+use crate::output;
 use crate::script::{self, Script, ScriptSettings};
 use crate::sink;
 use live::WatchedRun;
