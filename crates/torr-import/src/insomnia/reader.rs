@@ -5,7 +5,7 @@ use super::scope::Scope;
 use crate::node::LARGEST;
 use crate::parts::variable_name;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use torr_session::hurl::ast::{Capture, Piece};
+use torr_session::hurl::ast::{Capture, EntryOption, Piece};
 
 /// The number of requests that tags may need one after the other.
 const DEEPEST: usize = 16;
@@ -29,6 +29,8 @@ pub(super) struct Reader<'c> {
     pub(super) entries: BTreeMap<String, usize>,
     /// What the entries of a request capture for tags, by its id: it may have several.
     pub(super) captures: BTreeMap<String, Vec<Capture>>,
+    /// Definitions for the next entry, of the scripts before requests that become none.
+    pub(super) pending: Vec<EntryOption>,
     /// Tokens that entries capture: the level whose authentication it is, and the variable.
     pub(super) tokens: Vec<(&'c Level, String)>,
     /// Variables that stand for tags, by the tags.
@@ -53,6 +55,7 @@ impl<'c> Reader<'c> {
             open: Vec::new(),
             entries: BTreeMap::new(),
             captures: BTreeMap::new(),
+            pending: Vec::new(),
             tokens: Vec::new(),
             tags: BTreeMap::new(),
             around: Vec::new(),

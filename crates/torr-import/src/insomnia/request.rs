@@ -10,7 +10,7 @@ use crate::parts::{
 use crate::script::Phase;
 use crate::target::respelled;
 use std::collections::HashMap;
-use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Request};
+use torr_session::hurl::ast::{EntryOption, KeyValue, OptionName, OptionValue, Piece, Request};
 
 /// Fields of which the innermost is sent; all others are joined.
 const SINGLE: &[&str] = &[
@@ -44,13 +44,16 @@ fn make<'c>(reader: &mut Reader<'c>, levels: &[&'c Level], item: &'c Item) {
     let mut left_out = Vec::new();
     let mut made = DraftEntry::new(entry(&item.level.name, nothing()), std::iter::empty::<LeftOut>());
     let all: Vec<&Level> = levels.iter().copied().chain([&item.level]).collect();
+    made.entry.request.options.append(&mut reader.pending);
     // The scripts before the request give values to its variables.
     all.iter().for_each(|level| script::read(reader, Phase::Before, &level.before, &mut made));
     let definitions = std::mem::take(&mut made.entry.request.options);
+    let first = reader.inner.draft.entries.len();
     let effective = auth::of(levels, item);
     let more = effective.and_then(|level| auth::in_url(reader, &level.auth, &mut left_out));
     let Some(url) = address::template(reader, item, more, &mut left_out) else {
         reader.inner.draft.left_out.push(LeftOut::new("requests", item.level.name.as_str(), "invalid URL"));
+        define(reader, first, definitions);
         return;
     };
     let url = reader.inner.secrets.url(url);
@@ -70,7 +73,8 @@ fn make<'c>(reader: &mut Reader<'c>, levels: &[&'c Level], item: &'c Item) {
     }
     content::add(reader, &item.body, item.settings.renders_body, &mut request, &mut left_out);
     drop_nameless(&mut request);
-    request.options.splice(0..0, definitions);
+    define(reader, first, definitions);
+    request.options.splice(0..0, std::mem::take(&mut reader.pending));
     settings(&item.settings, &mut request, &mut left_out);
     made.entry.request = request;
     left_out.append(&mut made.left_out);
@@ -83,6 +87,18 @@ fn make<'c>(reader: &mut Reader<'c>, levels: &[&'c Level], item: &'c Item) {
         reader.entries.insert(item.id.clone(), reader.inner.draft.entries.len());
     }
     reader.inner.draft.entries.push(made);
+}
+
+/// Adds definitions to the first of the entries that the request needs before it, such as one that gets a token; where there is none,
+/// to the next entry.
+fn define(reader: &mut Reader<'_>, first: usize, mut definitions: Vec<EntryOption>) {
+    match reader.inner.draft.entries.get_mut(first) {
+        Some(needed) => {
+            definitions.append(&mut needed.entry.request.options);
+            needed.entry.request.options = definitions;
+        }
+        None => reader.pending.extend(definitions),
+    }
 }
 
 /// Adds the fields of all levels: those of one name become one field.

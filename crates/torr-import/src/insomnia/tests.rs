@@ -327,6 +327,18 @@ fn one_token_is_for_all_requests_of_a_folder() {
     assert!(entry(&file, "b").contains("Authorization: Bearer {{oauth2_access_token}}\n"), "{file}");
 }
 
+#[test]
+fn scripts_before_a_request_give_values_to_the_entries_that_it_needs() {
+    let (file, _) = lines(
+        "  - name: a\n    method: GET\n    url: h\n    scripts: {preRequest: \"insomnia.environment.set('client', 'me');\"}\n    authentication: {type: \
+         oauth2, grantType: client_credentials, accessTokenUrl: h/t, clientId: '{{ _.client }}', clientSecret: s}\n  - {name: b, method: GET, url: \
+         'http://[', scripts: {preRequest: \"insomnia.environment.set('x', 1);\"}}\n  - {name: c, method: GET, url: 'h/{{ _.x }}'}\n",
+    );
+    assert!(entry(&file, "OAuth 2 token").contains("variable: client=\"me\"\n"), "{file}");
+    assert!(!entry(&file, "a").contains("variable: client"), "{file}");
+    assert!(entry(&file, "c").contains("variable: x=1\n"), "{file}");
+}
+
 /// As `getOrInheritHeaders` joins fields.
 #[test]
 fn fields_of_one_name_are_joined() {

@@ -10,6 +10,7 @@ use crate::parts::{capture, push, response, variable};
 use crate::variables::{new_date, new_uuid};
 use torr_session::hurl::ast::{Piece, Query, Source, Template};
 use torr_session::pattern::is_json_path;
+use torr_xpath::Expression;
 
 /// How a text is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,7 +162,11 @@ impl Reader<'_> {
                 true => Query::JsonPath(filter.into()),
                 false => return Err("not supported as a JSONPath"),
             },
-            "body" if !filter.is_empty() => Query::XPath(format!("string({filter})").as_str().into()),
+            "body" if !filter.is_empty() => {
+                let text = format!("string({filter})");
+                Expression::compile(&text).map_err(|_| "not a valid XPath")?;
+                Query::XPath(text.as_str().into())
+            }
             "raw" => Query::Body,
             "header" if !filter.is_empty() => Query::Header(filter.into()),
             "url" => Query::Url,
