@@ -31,6 +31,8 @@ const HEAVIEST: f64 = 1_000_000.0;
 pub struct Options<'o> {
     /// The name of an environment; without one, the script as it is.
     pub environment: Option<String>,
+    /// The folder of the script with a slash, as the command of the load writes it; empty for the current folder.
+    pub folder: String,
     /// Reads a file by its path relative to the script.
     pub read: &'o dyn Fn(&str) -> Result<Vec<u8>, String>,
 }
@@ -106,10 +108,12 @@ pub fn import(text: &str, options: &Options<'_>) -> Result<Script, ImportError> 
     }
     let longest = Longest {
         requests: scenarios.iter().map(|of| requests(&of.draft)).max().unwrap_or_default(),
+        least_requests: scenarios.iter().map(|of| requests(&of.draft)).min().unwrap_or_default(),
         pause: scenarios.iter().map(|of| pause(&of.draft)).max().unwrap_or_default(),
     };
-    let load = load::read(&config, longest);
+    let load = load::read(&config, &options.folder, longest);
     around.left_out.extend(load.left_out);
+    around.notes.extend(load.notes);
     // What concerns all scenarios is said once, with the first.
     if let Some(first) = scenarios.first_mut() {
         first.draft.left_out.splice(0..0, around.left_out);

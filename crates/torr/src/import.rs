@@ -163,7 +163,9 @@ fn from_jmeter(args: &JmeterArgs, input: &mut Input) -> Result<ExitCode, CliErro
 fn from_artillery(args: &ArtilleryArgs, input: &mut Input) -> Result<ExitCode, CliError> {
     let text = input.read_text(&args.file, "an Artillery script")?;
     let read = |name: &str| bytes_beside(&args.file, name);
-    let options = artillery::Options { environment: args.environment.clone(), read: &read };
+    let folder = Path::new(&args.file).parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.map_or_else(String::new, |folder| format!("{}/", folder.display()));
+    let options = artillery::Options { environment: args.environment.clone(), folder, read: &read };
     let mut script = artillery::import(&text, &options).map_err(CliError::usage)?;
     script.scenarios = parts::chosen(script.scenarios, |of| &of.name, args.scenario.as_deref(), "scenario")?;
     if args.scenario.is_some() {

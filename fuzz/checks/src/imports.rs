@@ -51,7 +51,7 @@ pub fn artillery(bytes: &[u8]) {
     let Some(text) = text(bytes) else { return };
     let read = |_: &str| Ok(bytes.to_vec());
     for environment in [None, Some("staging".to_owned())] {
-        let made = artillery::import(text, &artillery::Options { environment, read: &read });
+        let made = artillery::import(text, &artillery::Options { environment, folder: String::new(), read: &read });
         let made = made.map(|script| {
             let scenarios = script.scenarios.into_iter().map(|scenario| scenario.draft);
             scenarios.chain(script.before).chain(script.after).collect::<Vec<_>>()

@@ -10,6 +10,7 @@ use crate::node::Node;
 use crate::parts::{assert, capture, integer, response};
 use crate::pattern::only_group;
 use crate::reason::OTHER_JSON_PATH;
+use std::collections::HashSet;
 use torr_session::hurl::ast::{Filter, Number, Pattern, Predicate, Query, Value};
 
 /// A value of a response.
@@ -23,6 +24,7 @@ struct Taken {
 
 /// Adds the captures and matches of a request.
 pub(super) fn add(reader: &mut Reader<'_>, params: &Node, made: &mut DraftEntry) {
+    let mut names = HashSet::new();
     for of in list(params.get("capture")) {
         let name = of.get("as").plain();
         if name.is_empty() {
@@ -35,7 +37,9 @@ pub(super) fn add(reader: &mut Reader<'_>, params: &Node, made: &mut DraftEntry)
                 let mut captured = capture(&variable, query);
                 captured.filters = filters;
                 let captures = &mut response(&mut made.entry).captures;
-                captures.retain(|known| known.name != captured.name);
+                if !names.insert(variable) {
+                    captures.retain(|known| known.name != captured.name);
+                }
                 captures.push(captured);
                 let entry = Some(reader.draft.entries.len());
                 reader.captured.insert(name.clone(), Captured { entry, path, kind, is_made: true });

@@ -9,6 +9,7 @@ use crate::draft::{ImportError, LeftOut};
 use crate::node::Node;
 use crate::parts::push;
 use crate::variables::of_environment;
+use std::collections::HashMap;
 use torr_session::hurl::ast::{Piece, Template};
 
 /// What all scenarios share.
@@ -21,6 +22,8 @@ pub(super) struct Config {
     /// What is left out of it.
     pub(super) left_out: Vec<LeftOut>,
     pub(super) notes: Vec<String>,
+    /// The positions of variables, by name.
+    places: HashMap<String, usize>,
 }
 
 /// Members that the rest of the importer reads.
@@ -70,7 +73,11 @@ impl Config {
             records: Vec::new(),
             left_out: Vec::new(),
             notes: Vec::new(),
+            places: HashMap::new(),
         };
+        for (at, (name, _)) in config.node.get("variables").members().iter().enumerate() {
+            config.places.entry(name.clone()).or_insert(at);
+        }
         if environment.is_none() && !names.is_empty() {
             if config.target().is_none() {
                 return Err(ImportError(format!("the script has no target: choose an environment ({there})")));
@@ -101,13 +108,13 @@ impl Config {
     /// Returns the value of a variable, or of a path into one.
     pub(super) fn variable(&self, name: &str) -> Option<&Node> {
         let variables = self.node.get("variables");
-        let exact = variables.members().iter().find(|(known, _)| known == name);
+        let exact = self.places.get(name).and_then(|at| variables.members().get(*at));
         exact.map(|(_, value)| value).or_else(|| value::at(variables, &value::steps(name)?))
     }
 
     /// Whether a variable is a list of which each user has one value.
     pub(super) fn is_sampled(&self, name: &str) -> bool {
-        self.node.get("variables").members().iter().any(|(known, _)| known == name)
+        self.places.contains_key(name)
     }
 
     /// Whether Artillery has no value for a name within the part `config`.
@@ -138,7 +145,7 @@ impl Config {
             (None, Some(environment)) if name == "$environment" => Piece::Text(environment.clone()),
             _ => {
                 let reason = "Artillery knows only the environment in config, and sends undefined";
-                left_out.push(LeftOut::new("variable", name, reason));
+                left_out.push(LeftOut::new(format!("variable {name}"), "", reason));
                 Piece::Text("undefined".to_owned())
             }
         }

@@ -10,8 +10,8 @@ use torr_session::hurl::ast::{Expression, OptionName, OptionValue, Piece};
 
 /// The entries that a loop becomes at most.
 const LONGEST_LOOP: usize = 100;
-/// The entries of one file: loops within loops multiply.
-const MOST_ENTRIES: usize = 10_000;
+/// The steps that are read of one flow: loops within loops multiply.
+const MOST_STEPS: usize = 50_000;
 /// The longest pause, in milliseconds: a year.
 const LONGEST_PAUSE: f64 = 365.0 * 86_400_000.0;
 
@@ -42,6 +42,10 @@ impl Reader<'_> {
     }
 
     fn step(&mut self, step: &Node) {
+        self.steps += 1;
+        if self.steps > MOST_STEPS || self.is_full() {
+            return self.leave_out_once([LeftOut::new("steps", "", "loops and values make more than a file can have")]);
+        }
         let get = |name: &str| step.get(name);
         if !get("loop").is_null() {
             return self.repeated(step);
@@ -61,11 +65,7 @@ impl Reader<'_> {
         }
         match step.members().first() {
             Some((method, params)) if !params.get("url").is_null() || !params.get("uri").is_null() => {
-                if self.draft.entries.len() < MOST_ENTRIES {
-                    request::add(self, method, params);
-                } else {
-                    self.draft.left_out.push(LeftOut::new("requests", "", "a file has at most 10,000"));
-                }
+                request::add(self, method, params);
             }
             Some((name, _)) => self.leave_out("step", name.as_str(), "not an HTTP request"),
             None => self.leave_out("step", step.plain(), "not an HTTP request"),

@@ -8,7 +8,7 @@ use torr_session::hurl::ast::{Expression, Filter, Pattern, Piece, Source};
 /// The hexadecimal digits of a UUID.
 const DIGITS: usize = 32;
 /// The longest random text, in characters.
-const LONGEST: usize = 1024;
+const LONGEST: usize = 64;
 
 /// Returns what stands for a call.
 pub(super) fn call(name: &str, inner: &str, left_out: &mut Vec<LeftOut>) -> Vec<Piece> {

@@ -28,18 +28,22 @@ pub(super) struct Load {
     /// Flags of a run, each with its value.
     pub(super) flags: Vec<String>,
     pub(super) left_out: Vec<LeftOut>,
+    pub(super) notes: Vec<String>,
 }
 
 /// What a session takes at most.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Longest {
     pub(super) requests: usize,
+    /// The requests of the shortest session.
+    pub(super) least_requests: usize,
     /// All pauses together, in milliseconds.
     pub(super) pause: u64,
 }
 
 /// Returns the flags of a run with the arrivals of a script's phases. `longest` is its longest scenario.
-pub(super) fn read(config: &Config, longest: Longest) -> Load {
+/// `folder` is that of the script.
+pub(super) fn read(config: &Config, folder: &str, longest: Longest) -> Load {
     let mut load = Load::default();
     let timeout = [config.get("timeout"), config.get("http").get("timeout")];
     let timeout = timeout.into_iter().find(|of| !of.is_null()).and_then(value::as_number).filter(|limit| *limit > 0.0);
@@ -54,10 +58,17 @@ pub(super) fn read(config: &Config, longest: Longest) -> Load {
         load.flags.push(format!("--timeout {}", seconds(timeout)));
     }
     if let Some(records) = config.records.first() {
-        load.flags.push(format!("--feeder {}", quoted(&records.file)));
+        let folder = if records.file.starts_with('/') { "" } else { folder };
+        load.flags.push(format!("--feeder {}", quoted(&format!("{folder}{}", records.file))));
         if records.is_random {
             load.flags.push("--feeder-order random".to_owned());
         }
+    }
+    let has_pool = !config.get("http").get("pool").is_null();
+    if !has_pool && longest.requests == longest.least_requests {
+        load.flags.push(format!("--requests-per-connection {}", longest.requests));
+    } else if !has_pool {
+        load.notes.push("connections: Artillery opens one for each user, Torr keeps them for the next user".to_owned());
     }
     for ensure in [config.get("ensure"), config.get("plugins").get("ensure")] {
         load.thresholds(ensure);

@@ -6,7 +6,7 @@ use super::payload::Records;
 use super::text::{self, Part};
 use super::value;
 use crate::draft::{Draft, LeftOut};
-use crate::node::Node;
+use crate::node::{LARGEST, Node};
 use crate::parts::{self, capture, push, response};
 use crate::reason;
 use crate::secret::Secrets;
@@ -60,8 +60,14 @@ pub(super) struct Reader<'c> {
     /// The values of the loops around a step, the innermost last.
     pub(super) constants: Vec<(String, Node)>,
     pub(super) captured: HashMap<String, Captured>,
-    /// The names to which the flow before gives values.
+    /// The names to which the flow before gives values, as long as nothing says so.
     before: HashSet<String>,
+    /// What was said for the whole script, and must not be said again.
+    said: HashSet<String>,
+    /// The bytes of constants and entries that were made: names and loops can repeat them.
+    size: usize,
+    /// The steps that were read: loops within loops multiply.
+    pub(super) steps: usize,
 }
 
 impl<'c> Reader<'c> {
@@ -93,6 +99,9 @@ impl<'c> Reader<'c> {
             constants: Vec::new(),
             before: before.keys().cloned().collect(),
             captured: before,
+            said: HashSet::new(),
+            size: 0,
+            steps: 0,
         }
     }
 
@@ -104,7 +113,7 @@ impl<'c> Reader<'c> {
     /// Says once what is left out of the whole script.
     pub(super) fn leave_out_once(&mut self, said: impl IntoIterator<Item = LeftOut>) {
         for said in said {
-            if !self.draft.left_out.contains(&said) {
+            if self.said.insert(format!("{} {}", said.kind, said.which)) {
                 self.draft.left_out.push(said);
             }
         }
@@ -112,7 +121,7 @@ impl<'c> Reader<'c> {
 
     /// Says once what people should know.
     fn note(&mut self, note: String) {
-        if !self.draft.notes.contains(&note) {
+        if self.said.insert(note.clone()) {
             self.draft.notes.push(note);
         }
     }
@@ -152,11 +161,11 @@ impl<'c> Reader<'c> {
     /// Returns what stands for a name.
     pub(super) fn find(&mut self, name: &str) -> Found {
         if let Some(value) = self.constant(name) {
-            return Found::Constant(value.clone());
+            let value = value.clone();
+            return self.bounded(value);
         }
         if let Some(known) = self.captured.get(name).cloned() {
-            let is_from_before = known.entry.is_none() && self.before.contains(name);
-            if is_from_before {
+            if known.entry.is_none() && self.before.remove(name) {
                 let variable = self.variables.name(name);
                 self.note(format!("variable '{variable}' is captured by the file that runs before (--setup)"));
             }
@@ -165,7 +174,7 @@ impl<'c> Reader<'c> {
             return found.unwrap_or(Found::Piece(Piece::Placeholder(parts::variable(&variable)), known.kind));
         }
         if name.starts_with('$') {
-            return self.own(name);
+            return self.within_captured(name).unwrap_or_else(|| self.own(name));
         }
         if name == "target" && self.config.target().is_some() {
             return self.used(name, Kind::Text);
@@ -215,14 +224,35 @@ impl<'c> Reader<'c> {
                 None => Found::Undefined,
             },
             "$testId" | "$scenarioFile" | "$dirname" => {
-                self.leave_out("variable", name, reason::CONSTANT);
+                self.leave_out_once([LeftOut::new(format!("variable {name}"), "", reason::CONSTANT)]);
                 Found::Constant(Node::from("test"))
             }
             _ => {
-                self.leave_out("variable", name, "Artillery has no value for it, and sends undefined");
+                let reason = "Artillery has no value for it, and sends undefined";
+                self.leave_out_once([LeftOut::new(format!("variable {name}"), "", reason)]);
                 Found::Undefined
             }
         }
+    }
+
+    /// Returns a constant, unless those of this file are too large together.
+    fn bounded(&mut self, value: Node) -> Found {
+        let is_kept = !self.is_full() && self.grow(value::in_text(&value).len());
+        if is_kept { Found::Constant(value) } else { Found::Undefined }
+    }
+
+    /// Whether the file has as many bytes as it may have.
+    pub(super) fn is_full(&self) -> bool {
+        self.size > LARGEST
+    }
+
+    /// Counts bytes that are made; `false` where they are more than a file may have.
+    pub(super) fn grow(&mut self, bytes: usize) -> bool {
+        self.size = self.size.saturating_add(bytes);
+        if self.is_full() {
+            self.leave_out_once([LeftOut::new("repeated values and requests", "", "more than 64 MiB together")]);
+        }
+        !self.is_full()
     }
 
     fn used(&mut self, name: &str, kind: Kind) -> Found {
@@ -247,7 +277,7 @@ impl<'c> Reader<'c> {
             value => value,
         };
         match value {
-            Node::List(_) | Node::Object(_) => Found::Constant(value.clone()),
+            Node::List(_) | Node::Object(_) => self.bounded(value.clone()),
             Node::Text(text) => {
                 if text::whole(text).is_some_and(|name| self.config.is_undefined(name)) {
                     return Found::Undefined;

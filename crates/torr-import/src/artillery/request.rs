@@ -7,7 +7,9 @@ use crate::draft::{DraftEntry, LeftOut};
 use crate::node::Node;
 use crate::parts::{NOWHERE, drop_nameless, entry, filled, has_field, is_token, option, pair, push, sent_method};
 use crate::target::is_http;
+use std::collections::HashMap;
 use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Request, Template};
+use torr_session::hurl::write_entry;
 
 /// What Artillery accepts of content codings.
 const CODINGS: &str = "gzip, deflate, br";
@@ -78,7 +80,9 @@ pub(super) fn add(reader: &mut Reader<'_>, method: &str, params: &Node) {
     capture::add(reader, params, &mut made);
     expect::add(reader, params.get("expect"), &mut made);
     made.left_out = std::mem::take(&mut reader.pending);
-    reader.draft.entries.push(made);
+    if reader.grow(write_entry(&made.entry).len()) {
+        reader.draft.entries.push(made);
+    }
 }
 
 /// Returns the name of an entry, in which the names of variables stand for their values.
@@ -156,13 +160,17 @@ fn encoded(text: &str) -> String {
 /// Adds the fields of the defaults and those of the request, whose names are sent in small letters.
 fn fields(reader: &mut Reader<'_>, params: &Node, request: &mut Request) {
     let mut rows: Vec<(String, &Node, bool)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     let defaults = reader.config.defaults("headers");
     for (of, is_config) in [(defaults, true), (params.get("headers"), false)] {
         for (name, value) in of.members() {
             let name = name.to_lowercase();
-            match rows.iter_mut().find(|(known, ..)| *known == name) {
+            match places.get(&name).and_then(|at| rows.get_mut(*at)) {
                 Some(row) => (row.1, row.2) = (value, is_config),
-                None => rows.push((name, value, is_config)),
+                None => {
+                    places.insert(name.clone(), rows.len());
+                    rows.push((name, value, is_config));
+                }
             }
         }
     }
@@ -215,13 +223,14 @@ fn cookies(reader: &mut Reader<'_>, params: &Node, request: &mut Request) {
     let mut rows: Vec<(&String, &Node, bool)> = Vec::new();
     for (of, is_config) in [(config.defaults("cookie"), true), (params.get("cookie"), false)] {
         for (name, value) in of.members() {
-            rows.retain(|(known, ..)| *known != name);
             rows.push((name, value, is_config));
         }
     }
-    for (name, value, is_config) in rows {
+    // Of two with one name the last is sent.
+    let last: HashMap<&str, usize> = rows.iter().enumerate().map(|(at, (name, ..))| (name.as_str(), at)).collect();
+    for (_, (name, value, is_config)) in rows.iter().enumerate().filter(|(at, (name, ..))| last[name.as_str()] == *at) {
         let value = match value {
-            Node::Text(text) if is_config => reader.of_defaults(text),
+            Node::Text(text) if *is_config => reader.of_defaults(text),
             Node::Text(text) => reader.template(text),
             other => value::string(other).as_str().into(),
         };

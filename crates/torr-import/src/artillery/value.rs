@@ -1,6 +1,7 @@
 //! Values of a script as JavaScript writes them.
 
 use crate::node::Node;
+use std::collections::HashMap;
 
 /// Returns a number as JavaScript writes it: `1.0` is 1, and very large and very small numbers have an exponent.
 fn number(number: &serde_json::Number) -> String {
@@ -128,10 +129,17 @@ pub(super) fn json_path(steps: &[&str]) -> String {
 pub(super) fn merged(value: Node, over: &Node) -> Node {
     match (value, over) {
         (Node::Object(mut members), Node::Object(others)) => {
+            let mut places: HashMap<String, usize> = HashMap::new();
+            for (at, (name, _)) in members.iter().enumerate() {
+                places.entry(name.clone()).or_insert(at);
+            }
             for (name, other) in others {
-                match members.iter_mut().find(|(known, _)| known == name) {
+                match places.get(name).and_then(|at| members.get_mut(*at)) {
                     Some((_, known)) => *known = merged(std::mem::replace(known, Node::Null), other),
-                    None => members.push((name.clone(), other.clone())),
+                    None => {
+                        places.insert(name.clone(), members.len());
+                        members.push((name.clone(), other.clone()));
+                    }
                 }
             }
             Node::Object(members)
