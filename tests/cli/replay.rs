@@ -52,7 +52,6 @@ fn a_log_is_sent_again_and_compared() {
     let expected = ["GET /orders/1?token=s3cretvalue HTTP/1.1", "HEAD /orders/2 HTTP/1.1", "GET /broken HTTP/1.1"];
     assert_eq!(lines, expected);
     assert!(server.texts().iter().all(|text| text.to_lowercase().contains("user-agent: browser/1\r\n")));
-    assert!(ended.stdout.contains("kept the pace of the log"), "{}", ended.stdout);
 
     let text = std::fs::read_to_string(json).expect("it was written");
     let result: Value = serde_json::from_str(&text).expect("it is JSON");
@@ -148,7 +147,7 @@ fn what_cannot_be_replayed_is_said_in_one_line() {
     for (args, line) in [
         (
             &[&*of_host, "--target", &target][..],
-            "no request of the log can be replayed: 2 of other hosts: add --host shop.example",
+            "no request of the log can be sent: 2 of other hosts: add --host shop.example",
         ),
         (
             &[&*of_host, "--target", &target, "--host", "shop.example", "--methods", "PUT"],

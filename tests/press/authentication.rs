@@ -66,8 +66,10 @@ fn likened(text: &str) -> String {
             likened = likened.replace(own, name);
         }
     }
-    let agent = field(text, "User-Agent").unwrap_or_default();
-    let mut lines: Vec<_> = likened.replace(agent, "agent").lines().map(str::to_owned).collect();
+    for name in ["User-Agent", "Host"] {
+        likened = likened.replace(field(text, name).unwrap_or_default(), name);
+    }
+    let mut lines: Vec<_> = likened.lines().map(str::to_owned).collect();
     let head = lines.iter().position(String::is_empty).unwrap_or(lines.len());
     lines[1..head].sort();
     lines.join("\n")

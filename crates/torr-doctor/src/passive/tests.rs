@@ -339,6 +339,8 @@ fn a_rate_that_was_kept_says_what_was_used_and_where_its_headroom_is_to_be_found
         "signals": {"others": [{"name": "rustc", "cores": 1.25}, {"name": "cat", "cores": 0.02}]}
     })));
     assert_eq!(verdict.headline, Headline::RateKept(KeptRate::Planned(1000.0)));
+    let replayed = super::tests::verdict(open_loop(json!({"plan": {"rate": null, "arrivals": "replayed"}})));
+    assert_eq!(replayed.headline, Headline::RateKept(KeptRate::Logged));
     assert_eq!(
         verdict.because,
         [

@@ -4,36 +4,15 @@
 //! challenge first: the response 401 to a request without credentials.
 
 mod challenge;
+mod credentials;
+
+pub use credentials::Credentials;
 
 use bytes::Bytes;
 use challenge::{Challenge, Hashed};
-use std::fmt;
 
 /// The times that one request is sent again because its nonce is not valid any more.
 const MOST_STALE: u8 = 2;
-
-/// A name and a password.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Credentials {
-    /// The name, which is sent.
-    pub user: String,
-    /// The password, which is not.
-    pub password: String,
-}
-
-impl Credentials {
-    /// Reads `NAME:PASSWORD`; `None` without a colon.
-    pub fn read(text: &str) -> Option<Self> {
-        let (user, password) = text.split_once(':')?;
-        Some(Self { user: user.to_owned(), password: password.to_owned() })
-    }
-}
-
-impl fmt::Debug for Credentials {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Credentials").field("user", &self.user).finish_non_exhaustive()
-    }
-}
 
 /// A client's state with one server: its latest challenge, and how many requests have used the nonce.
 #[derive(Debug, Clone)]

@@ -1,6 +1,6 @@
 //! Challenges of `WWW-Authenticate`, and the values of `Authorization` that meet them (RFC 7616, sections 3.3 and 3.4).
 
-use super::Credentials;
+use super::credentials::Credentials;
 use bytes::Bytes;
 use md5::Md5;
 use sha2::{Digest, Sha256, Sha512_256};
