@@ -1,4 +1,5 @@
-//! `torr import openapi|postman|apipost|bruno|insomnia|http|jmeter`: files as those programs write them become hurl files that check, and that walk
+//! `torr import openapi|postman|apipost|bruno|insomnia|http|jmeter|artillery`: files as those programs write them become hurl files that
+//! check, and that walk
 //! through a server.
 
 use std::path::Path;
@@ -117,6 +118,43 @@ fn each_thread_group_of_a_plan_becomes_a_file_or_one_is_chosen() {
 }
 
 #[test]
+fn each_scenario_of_a_script_becomes_a_file_and_the_load_a_command() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let folder = folder.path();
+    std::fs::write(folder.join("users.csv"), "user,mail\nann,a@example.org\n").expect("there is room");
+    let script = sample("shop.artillery.yml");
+    let ended = imported(folder, &["artillery", &script, "-o", "shop.hurl"], "shop-browse.hurl", &[]);
+    check(folder, "shop-buy-pay.hurl", &["token", "item", "user", "mail"]);
+    check(folder, "shop-after.hurl", &["token"]);
+    let load =
+        ended.stderr.lines().last().and_then(|line| line.strip_prefix("torr: load: torr ")).expect("it is the last");
+    let expected =
+        "shop-browse.hurl=7 shop-buy-pay.hurl=1 --setup shop-before.hurl --teardown shop-after.hurl --stages ";
+    assert!(load.starts_with(expected), "{load}");
+    // The command is one that runs, with the value of the only variable that no file has.
+    let words: Vec<String> = load.split(' ').map(|word| word.trim_matches('\'').to_owned()).collect();
+    let printed: Vec<&str> = words.iter().map(String::as_str).chain(["--secret", "item=1", "--print-plan"]).collect();
+    let plan = run(folder, &printed);
+    assert!(plan.code == Some(0) && plan.stdout.contains("\"shop-browse.hurl\" = 7"), "{plan:?}");
+    let one = run(folder, &["import", "artillery", &script, "--environment", "staging", "--scenario", "Browse"]);
+    assert!(
+        one.code == Some(0) && one.stdout.contains("variable: target=\"https://{{getEnv \"SHOP_HOST\"}}\""),
+        "{one:?}"
+    );
+    for (args, message) in [
+        (
+            &["import", "artillery", script.as_str()][..],
+            "the script has 'Browse', 'Buy / pay', 'before', 'after'; each becomes a file",
+        ),
+        (&["import", "artillery", &script, "--scenario", "x"], "unknown scenario 'x': use 'Browse', 'Buy / pay'"),
+        (&["import", "artillery", &script, "--environment", "x"], "no such environment: 'x' (expected: staging)"),
+    ] {
+        let ended = run(folder, args);
+        assert!(ended.code == Some(2) && ended.stdout.is_empty() && ended.stderr.contains(message), "{ended:?}");
+    }
+}
+
+#[test]
 fn what_was_imported_walks_through_a_server() {
     let server = Serve::start(&[]);
     let folder = tempfile::tempdir().expect("there is room");
@@ -186,6 +224,7 @@ fn what_cannot_be_imported_is_refused_in_one_line() {
         (&["import", "bruno", "/no/such/folder"], "cannot read '/no/such/folder': "),
         (&["import", "insomnia", "deep.json"], "not a valid Insomnia export: "),
         (&["import", "http", "deep.json", "--env", "dev"], "unknown environment 'dev': no file has one"),
+        (&["import", "artillery", "deep.json"], "not a valid Artillery script: "),
         (&["import", "postman", "laughs.jmx"], "not a valid Postman collection: "),
     ] {
         let ended = run(folder.path(), args);

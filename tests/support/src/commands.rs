@@ -35,6 +35,7 @@ pub const COMMANDS: [&str; 39] = [
     "import insomnia",
     "import http",
     "import jmeter",
+    "import artillery",
     "plan-schema",
     "install-links",
     "completions",

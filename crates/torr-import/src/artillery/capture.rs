@@ -1,6 +1,7 @@
 //! Captures and matches of a response.
 
-use super::reader::{Captured, Found, Kind, Reader};
+use super::payload::Kind;
+use super::reader::{Captured, Found, Reader};
 use super::text;
 use super::value;
 use crate::css;

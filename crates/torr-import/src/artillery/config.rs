@@ -2,7 +2,6 @@
 
 use super::function;
 use super::payload::{self, Records};
-use super::reader::is_plain;
 use super::text::{self, Part};
 use super::value;
 use crate::draft::{ImportError, LeftOut};
@@ -84,7 +83,7 @@ impl Config {
             }
             config.notes.push(format!("environments: {there}; choose one with --environment NAME"));
         }
-        payload::read(&mut config, read);
+        config.records = payload::read(config.node.get("payload"), &mut config.left_out, read);
         config.unread();
         Ok(config)
     }
@@ -140,7 +139,7 @@ impl Config {
 
     fn piece(&self, name: &str, left_out: &mut Vec<LeftOut>) -> Piece {
         let of_process = ["$env.", "$processEnvironment."].iter().find_map(|prefix| name.strip_prefix(prefix));
-        match (of_process.filter(|name| is_plain(name)), &self.environment) {
+        match (of_process.filter(|name| text::is_plain(name)), &self.environment) {
             (Some(name), _) => of_environment(name),
             (None, Some(environment)) if name == "$environment" => Piece::Text(environment.clone()),
             _ => {

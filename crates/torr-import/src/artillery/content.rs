@@ -1,7 +1,8 @@
 //! Content of requests: `json`, `body`, `form` and `formData`.
 
+use super::payload::Kind;
 use super::query::{Parameters, in_order};
-use super::reader::{Found, Kind, Reader};
+use super::reader::{Found, Reader};
 use super::text;
 use super::value;
 use crate::content::{content, is_kept, json};

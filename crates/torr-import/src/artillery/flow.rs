@@ -1,6 +1,7 @@
 //! The steps of a flow: pauses, loops, functions and requests.
 
-use super::reader::{Captured, Found, Kind, Reader};
+use super::payload::Kind;
+use super::reader::{Captured, Found, Reader};
 use super::text;
 use super::{request, value};
 use crate::draft::LeftOut;

@@ -1,12 +1,19 @@
 //! Files of records (`payload`), which a run reads as a feeder.
 
-use super::config::Config;
-use super::reader::Kind;
 use crate::draft::LeftOut;
 use crate::node::Node;
 
 /// The lines of a file that are looked at to know the types of its fields.
 const LINES: usize = 10_000;
+
+/// The type of a value, as far as a script shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    /// A number, a truth value or null.
+    Literal,
+    Unknown,
+}
 
 /// A file of records.
 #[derive(Debug, Clone)]
@@ -20,20 +27,24 @@ pub(super) struct Records {
     pub(super) is_random: bool,
 }
 
-/// Reads what a script says about its files of records.
-pub(super) fn read(config: &mut Config, read: &dyn Fn(&str) -> Result<Vec<u8>, String>) {
-    let payload = config.get("payload").clone();
-    let all = if matches!(payload, Node::Object(_)) { std::slice::from_ref(&payload) } else { payload.items() };
+/// Returns what a script says about its files of records.
+pub(super) fn read(
+    payload: &Node,
+    left_out: &mut Vec<LeftOut>,
+    read: &dyn Fn(&str) -> Result<Vec<u8>, String>,
+) -> Vec<Records> {
+    let mut made = Vec::new();
+    let all = if matches!(payload, Node::Object(_)) { std::slice::from_ref(payload) } else { payload.items() };
     for (at, one) in all.iter().enumerate() {
         let file = one.get("path").plain();
         if one.get("loadAll").is_true() {
             let reason = "a list of all records is not supported: use --feeder, one record per session";
-            config.left_out.push(LeftOut::new("records", file, reason));
+            left_out.push(LeftOut::new("records", file, reason));
             continue;
         }
         let names: Vec<String> = one.get("fields").items().iter().map(Node::plain).collect();
         if at > 0 {
-            config.left_out.push(LeftOut::new("records", file.clone(), "a run has one file of records: join them"));
+            left_out.push(LeftOut::new("records", file.clone(), "a run has one file of records: join them"));
         }
         let bytes = if file.contains("{{") { Err(String::new()) } else { read(&file) };
         let text = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok());
@@ -60,6 +71,7 @@ pub(super) fn read(config: &mut Config, read: &dyn Fn(&str) -> Result<Vec<u8>, S
             (_, other) => format!(", with these names in its first line and commas instead of '{other}'"),
         };
         let is_random = one.get("order").text() != Some("sequence");
-        config.records.push(Records { file, how, fields, is_random });
+        made.push(Records { file, how, fields, is_random });
     }
+    made
 }

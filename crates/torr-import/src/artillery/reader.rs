@@ -2,7 +2,7 @@
 
 use super::config::Config;
 use super::function;
-use super::payload::Records;
+use super::payload::{Kind, Records};
 use super::text::{self, Part};
 use super::value;
 use crate::draft::{Draft, LeftOut};
@@ -16,15 +16,6 @@ use torr_session::hurl::ast::{Piece, Query, Template};
 
 /// The variable of the UUID that a virtual user has in its whole session.
 const USER: &str = "user_uuid";
-
-/// The type of a value, as far as a script shows it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Text,
-    /// A number, a truth value or null.
-    Literal,
-    Unknown,
-}
 
 /// What stands for a name.
 pub(super) enum Found {
@@ -210,7 +201,7 @@ impl<'c> Reader<'c> {
     /// Returns what stands for one of Artillery's own names.
     fn own(&mut self, name: &str) -> Found {
         let of_process = ["$env.", "$processEnvironment."].iter().find_map(|prefix| name.strip_prefix(prefix));
-        if let Some(name) = of_process.filter(|name| is_plain(name)) {
+        if let Some(name) = of_process.filter(|name| text::is_plain(name)) {
             return Found::Piece(of_environment(name), Kind::Text);
         }
         match name {
@@ -327,9 +318,4 @@ impl<'c> Reader<'c> {
             value => Some(value.clone()),
         }
     }
-}
-
-/// Whether text can stand as the name of a variable of the environment in a hurl file.
-pub(super) fn is_plain(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }

@@ -54,3 +54,8 @@ pub(super) fn whole(text: &str) -> Option<&str> {
 pub(super) fn has_names(text: &str) -> bool {
     PLACE.is_match(text)
 }
+
+/// Whether text can stand as the name of a variable of the environment in a hurl file.
+pub(super) fn is_plain(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
