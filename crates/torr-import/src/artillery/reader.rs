@@ -158,7 +158,9 @@ impl<'c> Reader<'c> {
         if let Some(known) = self.captured.get(name).cloned() {
             if known.entry.is_none() && self.before.remove(name) {
                 let variable = self.variables.name(name);
-                self.note(format!("variable '{variable}' is captured by the file that runs before (--setup)"));
+                self.note(format!(
+                    "variable '{variable}' is captured by the file of --setup: without it, set HURL_VARIABLE_{variable}"
+                ));
             }
             let found = if known.is_made { None } else { self.take(name, known.clone()) };
             let variable = self.variables.name(name);

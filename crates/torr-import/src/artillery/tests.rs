@@ -68,7 +68,10 @@ fn each_scenario_becomes_a_file_and_the_load_a_command() {
     ] {
         assert!(buy.text().lines().any(|made| made == line), "{line}: {}", buy.text());
     }
-    assert!(buy.summary().contains("variable 'token' is captured by the file that runs before (--setup)"));
+    assert!(
+        buy.summary()
+            .contains("variable 'token' is captured by the file of --setup: without it, set HURL_VARIABLE_token")
+    );
     let before = script.before.expect("there is one").text();
     assert!(before.contains("{\"user\":\"admin\",\"password\":\"{{getEnv \"SHOP_PASSWORD\"}}\"}"), "{before}");
     assert!(before.contains("token: jsonpath \"$.token\"") && script.after.is_some());
