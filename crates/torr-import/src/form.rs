@@ -1,7 +1,10 @@
 //! Content of forms (application/x-www-form-urlencoded), byte for byte.
 
+use crate::parts::push;
 use percent_encoding::{percent_decode_str, utf8_percent_encode};
+use torr_session::hurl::ast::{Filter, KeyValue, Piece, Source, Template};
 use torr_wire::percent::COMPONENT;
+use url::form_urlencoded::byte_serialize;
 
 /// The media type of a form.
 pub(crate) const FORM: &str = "application/x-www-form-urlencoded";
@@ -22,4 +25,36 @@ pub(crate) fn pairs(text: &str) -> Option<Vec<(String, String)>> {
         Some((decode(name).filter(|name| !name.is_empty())?, decode(value)?))
     };
     text.split('&').map(pair).collect()
+}
+
+/// Whether a form of a hurl file has the same escapes for a text as programs of JavaScript.
+pub(crate) fn is_serialized_alike(text: &str) -> bool {
+    byte_serialize(text.as_bytes()).collect::<String>() == encoded(text)
+}
+
+/// Returns a form as programs of JavaScript write it (URL Standard, section 5.2).
+pub(crate) fn serialized(pairs: Vec<KeyValue>) -> Template {
+    let mut text = Template::default();
+    for (at, KeyValue { name, value, .. }) in pairs.into_iter().enumerate() {
+        if at > 0 {
+            push(&mut text.0, Piece::Text("&".to_owned()));
+        }
+        name.0.into_iter().map(serialized_piece).for_each(|piece| push(&mut text.0, piece));
+        push(&mut text.0, Piece::Text("=".to_owned()));
+        value.0.into_iter().map(serialized_piece).for_each(|piece| push(&mut text.0, piece));
+    }
+    text
+}
+
+fn serialized_piece(piece: Piece) -> Piece {
+    match piece {
+        Piece::Text(text) => Piece::Text(byte_serialize(text.as_bytes()).collect()),
+        Piece::Placeholder(mut expression) => {
+            if expression.source != Source::NewUuid {
+                // A number that a response gave is no text yet.
+                expression.filters.extend([Filter::ToText, Filter::UrlEncode]);
+            }
+            Piece::Placeholder(expression)
+        }
+    }
 }

@@ -6,15 +6,12 @@ use super::reader::Reader;
 use super::scope::{self, parts};
 use crate::content::{is_kept, json, with_values_as_they_are};
 use crate::draft::LeftOut;
-use crate::form::{FORM, encoded};
+use crate::form::{FORM, is_serialized_alike, serialized};
 use crate::multipart::{self, Part};
 use crate::node::Node;
 use crate::parts::{NOWHERE, beside, drop_field, pair, plain_name, push, sent_media_type, within_json};
 use crate::secret::Secrets;
-use torr_session::hurl::ast::{
-    Body, Expression, Filter, JsonPiece, KeyValue, MultipartPart, Piece, Request, Template, TextHint,
-};
-use url::form_urlencoded::byte_serialize;
+use torr_session::hurl::ast::{Body, JsonPiece, KeyValue, MultipartPart, Piece, Request, Template, TextHint};
 
 /// The media type of JSON.
 const JSON: &str = "application/json";
@@ -181,36 +178,15 @@ fn form(reader: &mut Reader, rows: &[Row], request: &mut Request, left_out: &mut
         request.form = pairs;
         return;
     }
-    let mut text = Template::default();
-    for (at, KeyValue { name, value, .. }) in pairs.into_iter().enumerate() {
-        if at > 0 {
-            push(&mut text.0, Piece::Text("&".to_owned()));
-        }
-        name.0.into_iter().map(serialized).for_each(|piece| push(&mut text.0, piece));
-        push(&mut text.0, Piece::Text("=".to_owned()));
-        value.0.into_iter().map(serialized).for_each(|piece| push(&mut text.0, piece));
-    }
     set_media_type(request, FORM);
-    request.body = Some(Body::Text { text, hint: TextHint::Plain });
+    request.body = Some(Body::Text { text: serialized(pairs), hint: TextHint::Plain });
 }
 
 /// Whether both forms have the same escapes for a text.
 fn agrees(text: &str) -> bool {
     let texts =
         parts(text).into_iter().filter_map(|part| if let scope::Part::Text(text) = part { Some(text) } else { None });
-    texts.into_iter().all(|text| byte_serialize(text.as_bytes()).collect::<String>() == encoded(text))
-}
-
-/// Returns a piece of a form as a browser encodes it.
-fn serialized(piece: Piece) -> Piece {
-    match piece {
-        Piece::Text(text) => Piece::Text(byte_serialize(text.as_bytes()).collect()),
-        Piece::Placeholder(Expression { source, mut filters, at }) => {
-            // A number that a response gave is no text yet.
-            filters.extend([Filter::ToText, Filter::UrlEncode]);
-            Piece::Placeholder(Expression { source, filters, at })
-        }
-    }
+    texts.into_iter().all(is_serialized_alike)
 }
 
 fn part(reader: &mut Reader, row: &Row, request: &mut Request, left_out: &mut Vec<LeftOut>) {

@@ -5,12 +5,11 @@ use super::tag::whole_file;
 use super::template::is_template;
 use crate::content::with_values_as_they_are;
 use crate::draft::LeftOut;
-use crate::form::{FORM, encoded};
+use crate::form::{FORM, is_serialized_alike, serialized};
 use crate::multipart::{Part, write_out};
 use crate::node::Node;
 use crate::parts::{NOWHERE, beside, drop_field, filled, plain_name, push, sent_media_type};
-use torr_session::hurl::ast::{Body, Filter, KeyValue, MultipartPart, Piece, Request, Source, Template, TextHint};
-use url::form_urlencoded::byte_serialize;
+use torr_session::hurl::ast::{Body, KeyValue, MultipartPart, Piece, Request, Template, TextHint};
 
 /// The media type of a multipart form.
 const MULTIPART: &str = "multipart/form-data";
@@ -101,7 +100,7 @@ fn form(reader: &mut Reader<'_>, body: &Node, renders: bool, request: &mut Reque
             let text = row.get(member).plain();
             // A value that is known has its own escapes.
             let known = if renders && is_template(&text) { reader.scope.literal_text(&text) } else { None };
-            let text = known.filter(|known| !agrees(known)).unwrap_or(text);
+            let text = known.filter(|known| !is_serialized_alike(known)).unwrap_or(text);
             template(reader, &text, renders, left_out)
         });
         let value = reader.inner.secrets.in_parameter(&row.get("name").plain(), value);
@@ -113,7 +112,7 @@ fn form(reader: &mut Reader<'_>, body: &Node, renders: bool, request: &mut Reque
 /// Adds the content of a form. A form of a hurl file has other escapes than Insomnia's for some characters, and brings its media
 /// type, so that it is text otherwise.
 pub(super) fn write_form(pairs: Vec<KeyValue>, request: &mut Request) {
-    let is_agreed = |piece: &Piece| !matches!(piece, Piece::Text(text) if !agrees(text));
+    let is_agreed = |piece: &Piece| !matches!(piece, Piece::Text(text) if !is_serialized_alike(text));
     let is_same = |pair: &KeyValue| !pair.name.0.is_empty() && pair.name.0.iter().chain(&pair.value.0).all(is_agreed);
     if pairs.is_empty() {
         return;
@@ -123,35 +122,7 @@ pub(super) fn write_form(pairs: Vec<KeyValue>, request: &mut Request) {
         request.form = pairs;
         return;
     }
-    let mut text = Template::default();
-    for (at, KeyValue { name, value, .. }) in pairs.into_iter().enumerate() {
-        if at > 0 {
-            push(&mut text.0, Piece::Text("&".to_owned()));
-        }
-        name.0.into_iter().map(serialized).for_each(|piece| push(&mut text.0, piece));
-        push(&mut text.0, Piece::Text("=".to_owned()));
-        value.0.into_iter().map(serialized).for_each(|piece| push(&mut text.0, piece));
-    }
-    request.body = Some(Body::Text { text, hint: TextHint::Plain });
-}
-
-/// Whether a form of a hurl file has the same escapes for a text.
-fn agrees(text: &str) -> bool {
-    byte_serialize(text.as_bytes()).collect::<String>() == encoded(text)
-}
-
-/// Returns a piece of a form as a browser encodes it.
-fn serialized(piece: Piece) -> Piece {
-    match piece {
-        Piece::Text(text) => Piece::Text(byte_serialize(text.as_bytes()).collect()),
-        Piece::Placeholder(mut expression) => {
-            if expression.source != Source::NewUuid {
-                // A number that a response gave is no text yet.
-                expression.filters.extend([Filter::ToText, Filter::UrlEncode]);
-            }
-            Piece::Placeholder(expression)
-        }
-    }
+    request.body = Some(Body::Text { text: serialized(pairs), hint: TextHint::Plain });
 }
 
 fn multipart(reader: &mut Reader<'_>, body: &Node, renders: bool, request: &mut Request, left_out: &mut Vec<LeftOut>) {
