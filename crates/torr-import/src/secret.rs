@@ -3,6 +3,7 @@
 use crate::draft::Secret;
 use crate::parts::{filled, filled_piece, push, user_of, variable, variable_name};
 use regex::{Captures, Regex};
+use std::collections::HashSet;
 use std::sync::LazyLock;
 use torr_gauge::redact::is_secret_parameter;
 use torr_session::hurl::ast::{JsonPiece, Piece, Template};
@@ -34,24 +35,24 @@ pub(crate) const MARKS: char = '\u{100000}';
 #[derive(Debug, Default)]
 pub(crate) struct Secrets {
     found: Vec<Secret>,
-    /// Names of variables that stand for something else.
-    taken: Vec<String>,
+    /// Names of variables that stand for these, or for something else.
+    taken: HashSet<String>,
 }
 
 impl Secrets {
     /// Returns no secrets yet, beside variables of these names.
     pub(crate) fn beside(taken: Vec<String>) -> Self {
-        Self { found: Vec::new(), taken }
+        Self { found: Vec::new(), taken: taken.into_iter().collect() }
     }
 
     /// Notes a variable that stands for something else, so that no secret gets its name.
     pub(crate) fn reserve(&mut self, variable: &str) {
-        self.taken.push(variable.to_owned());
+        self.taken.insert(variable.to_owned());
     }
 
     /// Whether a variable of this name stands for something already.
     pub(crate) fn has(&self, variable: &str) -> bool {
-        self.taken.iter().any(|taken| taken == variable) || self.found.iter().any(|secret| secret.variable == variable)
+        self.taken.contains(variable)
     }
 
     /// Returns all secrets.
@@ -105,6 +106,7 @@ impl Secrets {
     pub(crate) fn note(&mut self, variable: &str, place: &str, value: &str) {
         if !self.found.iter().any(|secret| secret.variable == variable) {
             let secret = Secret { variable: variable.to_owned(), place: place.to_owned(), value: value.to_owned() };
+            self.taken.insert(variable.to_owned());
             self.found.push(secret);
         }
     }
@@ -238,6 +240,7 @@ impl Secrets {
         }
         let variable = variable_name(name, |variable| self.has(variable));
         let secret = Secret { variable: variable.clone(), place: place.to_owned(), value: value.to_owned() };
+        self.taken.insert(variable.clone());
         self.found.push(secret);
         variable
     }

@@ -1,6 +1,6 @@
 //! Exports of version 4: one list of resources, each of which names the one that it is part of.
 
-use super::item::{Child, Collection, Environments, Folder, Item, Level, Settings, cookies, flag, rows};
+use super::item::{Child, Collection, Environments, Folder, Item, Level, Settings, cookies, flag, rows, sorted};
 use crate::draft::ImportError;
 use crate::node::Node;
 use std::collections::{HashMap, HashSet};
@@ -97,8 +97,8 @@ fn with_subs(base: &Node, subs: &[&Node]) -> Environments {
     let subs = subs.iter().filter(|node| kind(node) == "environment");
     Environments {
         name: base.get("name").plain(),
-        base: base.get("data").clone(),
-        subs: subs.map(|sub| (sub.get("name").plain(), sub.get("data").clone())).collect(),
+        base: sorted(base.get("data")),
+        subs: subs.map(|sub| (sub.get("name").plain(), sorted(sub.get("data")))).collect(),
     }
 }
 
@@ -139,7 +139,7 @@ fn level(node: &Node) -> Level {
         name: node.get("name").plain(),
         headers: rows(node.get("headers")),
         auth: node.get("authentication").clone(),
-        environment: node.get("environment").clone(),
+        environment: sorted(node.get("environment")),
         before: node.get("preRequestScript").plain(),
         after: node.get("afterResponseScript").plain(),
     }

@@ -16,7 +16,7 @@ pub(super) struct Level {
     pub(super) name: String,
     pub(super) headers: Vec<Row>,
     pub(super) auth: Node,
-    /// The variables of a folder, an object.
+    /// The variables of a folder, sorted by name.
     pub(super) environment: Node,
     /// The script before the request.
     pub(super) before: String,
@@ -83,7 +83,7 @@ pub(super) struct Folder {
     pub(super) children: Vec<(f64, Child)>,
 }
 
-/// Environments: the variables of the base, and those of the sub-environments with their names.
+/// Environments: the variables of the base, and those of the sub-environments with their names, all sorted.
 #[derive(Debug, Clone)]
 pub(super) struct Environments {
     pub(super) name: String,
@@ -114,6 +114,20 @@ pub(super) fn rows(list: &Node) -> Vec<Row> {
         is_on: !row.get("disabled").is_true(),
     };
     list.items().iter().map(row).collect()
+}
+
+/// Returns the variables of an environment with the members of objects sorted by name, so that they are found fast.
+pub(super) fn sorted(node: &Node) -> Node {
+    match node {
+        Node::Object(members) => {
+            let mut made: Vec<(String, Node)> =
+                members.iter().map(|(name, value)| (name.clone(), sorted(value))).collect();
+            made.sort_by(|one, other| one.0.cmp(&other.0));
+            Node::Object(made)
+        }
+        Node::List(items) => Node::List(items.iter().map(sorted).collect()),
+        other => other.clone(),
+    }
 }
 
 /// Returns a flag, which has a value of its own where it is missing.

@@ -250,9 +250,10 @@ fn find<'n>(layer: &'n Node, steps: &[String]) -> Found<'n> {
     let mut node = layer;
     for (at, step) in steps.iter().enumerate() {
         node = match node {
-            Node::Object(members) => match members.iter().rev().find(|(name, _)| name == step) {
-                Some((_, inner)) => inner,
-                None => return Found::Nothing,
+            // Of two members of one name the last counts.
+            Node::Object(members) => match members[..members.partition_point(|(name, _)| name <= step)].last() {
+                Some((name, inner)) if name == step => inner,
+                _ => return Found::Nothing,
             },
             Node::List(items) => match step.parse::<usize>().ok().and_then(|at| items.get(at)) {
                 Some(inner) => inner,

@@ -1,6 +1,6 @@
 //! Exports of version 5, in which folders hold what stands in them, and the order of requests.
 
-use super::item::{Child, Collection, Environments, Folder, Item, Level, Settings, cookies, flag, rows};
+use super::item::{Child, Collection, Environments, Folder, Item, Level, Settings, cookies, flag, rows, sorted};
 use crate::draft::LeftOut;
 use crate::node::Node;
 
@@ -26,11 +26,11 @@ pub(super) fn read(root: &Node) -> Collection {
 pub(super) fn environments(root: &Node) -> Environments {
     let sub = |(at, sub): (usize, &Node)| {
         let name = sub.get("name").text().map_or_else(|| format!("Environment {at}"), str::to_owned);
-        (name, sub.get("data").clone())
+        (name, sorted(sub.get("data")))
     };
     Environments {
         name: root.get("name").plain(),
-        base: root.get("data").clone(),
+        base: sorted(root.get("data")),
         subs: root.get("subEnvironments").items().iter().enumerate().map(sub).collect(),
     }
 }
@@ -67,7 +67,7 @@ fn level(node: &Node) -> Level {
         name: node.get("name").plain(),
         headers: rows(node.get("headers")),
         auth: node.get("authentication").clone(),
-        environment: node.get("environment").clone(),
+        environment: sorted(node.get("environment")),
         before: node.get("scripts").get("preRequest").plain(),
         after: node.get("scripts").get("afterResponse").plain(),
     }
