@@ -247,7 +247,10 @@ fn judge(page: &str, command: &str, here: &str, ended: &Ended) {
         "torr replay ",
     ];
     // A mix of a log says what was read of it.
-    let speaks = compares || command.contains("--log ") || command.contains("--dashboard") || speaks.iter().any(|begin| command.starts_with(begin));
+    let speaks = compares
+        || command.contains("--log ")
+        || command.contains("--dashboard")
+        || speaks.iter().any(|begin| command.starts_with(begin));
     assert!(judged || speaks || ended.stderr.is_empty(), "{page}: {command}\n{here}\n{ended:?}");
     assert!(!ended.stdout.contains("errors       connect"), "{page}: {command}\n{here}\n{ended:?}");
 }
