@@ -1,7 +1,7 @@
 //! The commands of Torr, for tests of their help.
 
 /// The program itself, whose name is empty here, and every command with help of its own.
-pub const COMMANDS: [&str; 39] = [
+pub const COMMANDS: [&str; 40] = [
     "",
     "serve",
     "doctor",
