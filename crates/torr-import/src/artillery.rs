@@ -15,7 +15,7 @@ mod request;
 mod text;
 mod value;
 
-use crate::draft::{Draft, ImportError, LeftOut};
+use crate::draft::{Draft, ImportError, LeftOut, Secret};
 use crate::node::Node;
 use config::Config;
 use load::Longest;
@@ -72,7 +72,7 @@ pub fn import(text: &str, options: &Options<'_>) -> Result<Script, ImportError> 
     }
     let config = Config::read(&script, options.environment.as_deref(), options.read)?;
     let names: Vec<&str> = text::parts(text).into_iter().filter_map(|part| name(&part)).collect();
-    let mut around = Around { left_out: config.left_out.clone(), notes: config.notes.clone() };
+    let mut around = Around { left_out: config.left_out.clone(), notes: config.notes.clone(), secrets: Vec::new() };
     let mut captured = HashMap::new();
     let before = once(&config, &names, script.get("before"), "before", &mut captured, &mut around);
     let after = once(&config, &names, script.get("after"), "after", &mut captured.clone(), &mut around);
@@ -93,7 +93,8 @@ pub fn import(text: &str, options: &Options<'_>) -> Result<Script, ImportError> 
             around.left_out.push(LeftOut::new(format!("scenario '{name}'"), "", "its weight is 0"));
             continue;
         }
-        match draft(Reader::new(&config, names.iter().copied(), &captured), of).0 {
+        let reader = Reader::new(&config, names.iter().copied(), &captured, &around.secrets);
+        match draft(reader, of, &mut around.secrets).0 {
             Some(mut draft) => {
                 draft.notes.insert(0, format!("scenario '{name}', weight {weight}"));
                 scenarios.push(Scenario { name, weight, draft });
@@ -126,6 +127,8 @@ pub fn import(text: &str, options: &Options<'_>) -> Result<Script, ImportError> 
 struct Around {
     left_out: Vec<LeftOut>,
     notes: Vec<String>,
+    /// The secrets of all files so far.
+    secrets: Vec<Secret>,
 }
 
 fn name<'t>(part: &Part<'t>) -> Option<&'t str> {
@@ -157,7 +160,8 @@ fn once(
         around.left_out.push(LeftOut::new(what, "", format!("the engine {engine} is not HTTP")));
         return None;
     }
-    let (draft, known) = draft(Reader::new(config, names.iter().copied(), captured), of);
+    let reader = Reader::new(config, names.iter().copied(), captured, &around.secrets);
+    let (draft, known) = draft(reader, of, &mut around.secrets);
     if draft.is_none() {
         around.left_out.push(LeftOut::new(what, "", "without an HTTP request"));
     }
@@ -169,7 +173,7 @@ fn once(
 }
 
 /// Reads a flow; `None` for one without a request.
-fn draft(mut reader: Reader<'_>, of: &Node) -> (Option<Draft>, HashMap<String, Captured>) {
+fn draft(mut reader: Reader<'_>, of: &Node, found: &mut Vec<Secret>) -> (Option<Draft>, HashMap<String, Captured>) {
     reader.hooks(of);
     reader.flow(of.get("flow").items());
     if reader.pause > 0 {
@@ -181,7 +185,11 @@ fn draft(mut reader: Reader<'_>, of: &Node) -> (Option<Draft>, HashMap<String, C
     }
     draft.left_out_behind = pending;
     variables.finish(&mut draft);
-    draft.secrets = secrets.finish();
+    *found = secrets.finish();
+    let text = draft.text();
+    let is_here =
+        |secret: &&Secret| ["}}", " "].iter().any(|end| text.contains(&format!("{{{{{}{end}", secret.variable)));
+    draft.secrets = found.iter().filter(is_here).cloned().collect();
     (Some(draft), captured)
 }
 

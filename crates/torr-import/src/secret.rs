@@ -55,6 +55,11 @@ impl Secrets {
         self.taken.contains(variable)
     }
 
+    /// Returns secrets of one more file that runs together with those of these: a value has one variable in all of them.
+    pub(crate) fn after(self, found: &[Secret]) -> Self {
+        Self { found: found.to_vec(), ..self }
+    }
+
     /// Returns all secrets.
     pub(crate) fn finish(self) -> Vec<Secret> {
         self.found

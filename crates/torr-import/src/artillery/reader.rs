@@ -5,7 +5,7 @@ use super::function;
 use super::payload::{Kind, Records};
 use super::text::{self, Part};
 use super::value;
-use crate::draft::{Draft, LeftOut};
+use crate::draft::{Draft, LeftOut, Secret};
 use crate::node::{LARGEST, Node};
 use crate::parts::{self, capture, push, response};
 use crate::reason;
@@ -62,11 +62,13 @@ pub(super) struct Reader<'c> {
 }
 
 impl<'c> Reader<'c> {
-    /// Returns a reader of a flow in which these names occur. `captured` has their values from a flow before.
+    /// Returns a reader of a flow in which these names occur. `captured` has their values from a flow before, `secrets` those of
+    /// other files.
     pub(super) fn new<'n>(
         config: &'c Config,
         names: impl IntoIterator<Item = &'n str>,
         captured: &HashMap<String, Captured>,
+        secrets: &[Secret],
     ) -> Self {
         let mut variables = Variables::of(names);
         if let Some(target) = config.target() {
@@ -82,7 +84,7 @@ impl<'c> Reader<'c> {
         }
         Self {
             config,
-            secrets: variables.secrets(),
+            secrets: variables.secrets().after(secrets),
             variables,
             draft: Draft::default(),
             pending: Vec::new(),
@@ -162,9 +164,11 @@ impl<'c> Reader<'c> {
                     "variable '{variable}' is captured by the file of --setup: without it, set HURL_VARIABLE_{variable}"
                 ));
             }
-            let found = if known.is_made { None } else { self.take(name, known.clone()) };
+            if !known.is_made {
+                return self.take(name, known).unwrap_or_else(|| self.used(name, Kind::Unknown));
+            }
             let variable = self.variables.name(name);
-            return found.unwrap_or(Found::Piece(Piece::Placeholder(parts::variable(&variable)), known.kind));
+            return Found::Piece(Piece::Placeholder(parts::variable(&variable)), known.kind);
         }
         if name.starts_with('$') {
             return self.within_captured(name).unwrap_or_else(|| self.own(name));

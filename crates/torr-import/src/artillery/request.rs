@@ -234,11 +234,8 @@ fn cookies(reader: &mut Reader<'_>, params: &Node, request: &mut Request) {
             Node::Text(text) => reader.template(text),
             other => value::string(other).as_str().into(),
         };
-        // A literal may be the name of a session.
         let value = match value.literal() {
-            Some(text) if crate::secret::Secrets::is_credential(name) => {
-                reader.secrets.whole(name, &format!("cookie {name}"), text)
-            }
+            Some(text) if !text.is_empty() => reader.secrets.whole(name, &format!("cookie {name}"), text),
             _ => value,
         };
         request.cookies.push(KeyValue { name: name.as_str().into(), value, at: NOWHERE });

@@ -192,7 +192,7 @@ fn fields_and_cookies_are_those_of_the_defaults_and_of_the_request() {
         "variable: n=\"5\"",
         "insecure: true",
         "[Cookies]",
-        "c: 1",
+        "c: {{c}}",
         "d: {{n}}",
         "[BasicAuth]",
         "mia: {{password}}",
@@ -200,6 +200,18 @@ fn fields_and_cookies_are_those_of_the_defaults_and_of_the_request() {
     assert_eq!(lines(&made), expected);
     let summary = made.summary();
     assert!(summary.contains("Artillery knows no variables there, and does not send it"), "{summary}");
+}
+
+#[test]
+fn a_secret_has_one_variable_in_all_files() {
+    let flow = |password: &str| format!("flow: [{{post: {{url: 'http://a/', json: {{password: {password}}}}}}}]");
+    let (one, other) = (flow("one"), flow("other"));
+    let script =
+        imported(&format!("config: {{target: 'http://a'}}\nbefore: {{{one}}}\nscenarios: [{{{other}}}, {{{one}}}]"));
+    let before = script.before.expect("there is one");
+    let of = |draft: &Draft| draft.secrets.iter().map(|secret| secret.variable.clone()).collect::<Vec<_>>();
+    let all: Vec<_> = [&before, &script.scenarios[0].draft, &script.scenarios[1].draft].map(of).concat();
+    assert_eq!(all, ["password", "password_2", "password"]);
 }
 
 #[test]
