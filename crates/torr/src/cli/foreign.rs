@@ -137,8 +137,8 @@ mod tests {
         let command = |name| grammar().find_subcommand(name).expect("it is a command");
         assert!(flag("--method", command("limit")).is_some());
         assert_eq!(flag("--vus", command("serve")), None);
-        assert_eq!(flag("--digest", command("serve")), None);
-        assert!(flag("--digest", command("once")).is_some());
+        assert_eq!(flag("--ntlm", command("serve")), None);
+        assert!(flag("--ntlm", command("once")).is_some());
         for (name, word) in [("limit", "--statsd"), ("once", "--cpus"), ("once", "--latency-correction")] {
             assert!(flag(word, grammar()).is_some());
             assert_eq!(flag(word, command(name)), None, "torr {name} lacks what replaces {word}");
