@@ -123,6 +123,16 @@ fn nonces_are_counted_and_replaced_when_they_are_stale() {
 }
 
 #[test]
+fn a_server_that_does_not_challenge_gets_the_content() {
+    let server = Script::start(torr_test_support::script::answering(OK));
+    let result = torr_json(&["--digest", "-u", "ann:x", "--data", "a=1", "-n", "2", "-c", "1", &server.url()]);
+    assert_eq!((&result["requests"], &result["status"]["200"]), (&2.into(), &2.into()), "{}", result["status"]);
+    let contents: Vec<_> =
+        server.texts().iter().filter_map(|text| Some(text.split_once("\r\n\r\n")?.1.to_owned())).collect();
+    assert_eq!(contents, ["", "a=1", "a=1"]);
+}
+
+#[test]
 fn credentials_that_are_refused_are_failed_responses() {
     let refusing = |client: &mut Client| {
         while client.request().is_some() {

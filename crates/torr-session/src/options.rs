@@ -130,7 +130,10 @@ impl Options {
             no_cookie_store: Setting::Value(false),
             transport: Vec::new(),
         };
-        for option in options {
+        let is_named = options.iter().any(|option| option.name == OptionName::NetrcFile);
+        let is_of_home = |option: &&EntryOption| matches!(option.name, OptionName::Netrc | OptionName::NetrcOptional);
+        // As with curl, a file that is named replaces the user's own.
+        for option in options.iter().filter(|option| !(is_named && is_of_home(option))) {
             compiled.add(option, names, files, ignored)?;
         }
         Ok(compiled)

@@ -166,7 +166,8 @@ impl Walk {
         }
         if let Some(client) = self.challenged(request) {
             let challenges: Vec<_> = received.values("www-authenticate").collect();
-            if client.sees(received.status, challenges.iter().map(|value| value.as_bytes())) {
+            let withheld = request.withholds_content;
+            if client.sees(received.status, withheld, challenges.iter().map(|value| value.as_bytes())) {
                 self.state = State::Following(request.clone());
                 return Judgement::Redirected;
             }
@@ -216,7 +217,7 @@ impl Walk {
         let (method, target) = (request.method.clone(), request.target());
         if let Some(client) = self.challenged(&request) {
             let authorization = client.authorization(&method, &target, &|| content.clone());
-            request.withholds_content = authorization.is_none();
+            request.withholds_content = !content.is_empty() && client.withholds_content();
             request.fields.retain(|(name, _)| !name.eq_ignore_ascii_case("authorization"));
             request.fields.extend(authorization.map(|value| ("Authorization".to_owned(), value)));
         }

@@ -19,6 +19,8 @@ const MOST_STALE: u8 = 2;
 pub struct Client {
     credentials: Credentials,
     challenge: Option<Challenge>,
+    /// Whether requests go without content until there is a challenge.
+    withholds: bool,
     /// A value of the client's own, which goes into each hash with the challenge's nonce.
     client_nonce: String,
     count: u32,
@@ -31,8 +33,15 @@ pub struct Client {
 impl Client {
     /// Returns a client that has no challenge yet.
     pub fn new(credentials: Credentials) -> Self {
-        let client_nonce = String::new();
-        Self { credentials, challenge: None, client_nonce, count: 0, is_authorized: false, challenged: 0 }
+        Self {
+            credentials,
+            challenge: None,
+            withholds: true,
+            client_nonce: String::new(),
+            count: 0,
+            is_authorized: false,
+            challenged: 0,
+        }
     }
 
     /// Returns the client's credentials.
@@ -40,10 +49,9 @@ impl Client {
         &self.credentials
     }
 
-    /// Whether a challenge is known, so that requests have credentials. Without one they go without content: the server would
-    /// read it for nothing.
-    pub fn is_challenged(&self) -> bool {
-        self.challenge.is_some()
+    /// Whether a request goes without its content, which the server would read for nothing: a challenge is awaited.
+    pub fn withholds_content(&self) -> bool {
+        self.challenge.is_none() && self.withholds
     }
 
     /// Returns the value of `Authorization` for a request; `None` without a challenge. The content is needed for some challenges
@@ -56,8 +64,13 @@ impl Client {
     }
 
     /// Takes the status of a response and the values of its `WWW-Authenticate`. Returns whether the same request is to be sent
-    /// again, with credentials for the new challenge. Credentials that the server refuses are not sent twice.
-    pub fn sees<'v>(&mut self, status: u16, challenges: impl Iterator<Item = &'v [u8]>) -> bool {
+    /// again: with credentials for the new challenge, or with the content that was withheld (`withheld`) from a server that does not
+    /// challenge. Credentials that the server refuses are not sent twice.
+    pub fn sees<'v>(&mut self, status: u16, withheld: bool, challenges: impl Iterator<Item = &'v [u8]>) -> bool {
+        if withheld && status < 300 {
+            self.withholds = false;
+            return true;
+        }
         let is_first = !std::mem::replace(&mut self.is_authorized, false);
         let found = if status == 401 { Challenge::first_of(challenges) } else { None };
         let Some(found) = found.filter(|found| (is_first || found.is_stale) && self.challenged <= MOST_STALE) else {
@@ -91,27 +104,37 @@ mod tests {
     fn a_nonce_is_counted_and_a_stale_one_replaced() {
         let mut client = client();
         assert_eq!(client.authorization("GET", "/", &Bytes::new), None);
-        assert!(client.sees(401, [CHALLENGE].into_iter()));
+        assert!(client.sees(401, false, [CHALLENGE].into_iter()));
         let first = client.authorization("GET", "/", &Bytes::new).expect("it is challenged");
         assert!(first.contains("nonce=\"n1\"") && first.contains("nc=00000001"), "{first}");
-        assert!(!client.sees(200, [].into_iter()));
+        assert!(!client.sees(200, false, [].into_iter()));
         assert!(client.authorization("GET", "/", &Bytes::new).expect("it is challenged").contains("nc=00000002"));
-        assert!(client.sees(401, [STALE].into_iter()));
+        assert!(client.sees(401, false, [STALE].into_iter()));
         let next = client.authorization("GET", "/", &Bytes::new).expect("it is challenged");
         assert!(next.contains("nonce=\"n2\"") && next.contains("nc=00000001"), "{next}");
         assert!(!format!("{client:?}").contains("s3:cret"));
     }
 
     #[test]
+    fn a_server_that_does_not_challenge_gets_the_content_and_from_then_on_at_once() {
+        let mut client = client();
+        assert_eq!(client.authorization("POST", "/", &Bytes::new), None);
+        assert!(client.withholds_content() && !client.sees(404, true, [].into_iter()));
+        assert!(client.sees(204, true, [].into_iter()) && !client.withholds_content());
+        assert!(!client.sees(204, false, [].into_iter()));
+        assert!(client.sees(401, false, [CHALLENGE].into_iter()));
+    }
+
+    #[test]
     fn refused_credentials_are_not_sent_again() {
         let mut client = client();
         client.authorization("GET", "/", &Bytes::new);
-        assert!(client.sees(401, [CHALLENGE].into_iter()));
+        assert!(client.sees(401, false, [CHALLENGE].into_iter()));
         client.authorization("GET", "/", &Bytes::new);
-        assert!(!client.sees(401, [CHALLENGE].into_iter()));
+        assert!(!client.sees(401, false, [CHALLENGE].into_iter()));
         // The next request tries them once more: the response may be about its target.
         client.authorization("GET", "/", &Bytes::new);
-        assert!(!client.sees(401, [CHALLENGE].into_iter()));
+        assert!(!client.sees(401, false, [CHALLENGE].into_iter()));
     }
 
     #[test]
@@ -119,7 +142,7 @@ mod tests {
         let mut client = client();
         let again = std::iter::from_fn(|| {
             client.authorization("GET", "/", &Bytes::new);
-            Some(client.sees(401, [STALE].into_iter()))
+            Some(client.sees(401, false, [STALE].into_iter()))
         });
         assert_eq!(again.take(10).take_while(|again| *again).count(), 1 + usize::from(MOST_STALE));
     }
@@ -129,8 +152,8 @@ mod tests {
         for (status, value) in [(200, CHALLENGE), (403, CHALLENGE), (401, b"Basic realm=\"r\""), (401, b"")] {
             let mut client = client();
             client.authorization("GET", "/", &Bytes::new);
-            assert!(!client.sees(status, [value].into_iter()), "{status}");
-            assert!(!client.is_challenged());
+            assert!(!client.sees(status, false, [value].into_iter()), "{status}");
+            assert!(client.withholds_content());
         }
     }
 }

@@ -7,15 +7,19 @@ use torr_wire::Header;
 
 /// What adds credentials to the requests of one connection.
 #[derive(Debug)]
-pub(super) struct Authorized(Client);
+pub(super) struct Authorized {
+    client: Client,
+    /// Whether the latest request went without its content.
+    withheld: bool,
+}
 
 impl Authorized {
     pub fn new(credentials: &Credentials) -> Self {
-        Self(Client::new(credentials.clone()))
+        Self { client: Client::new(credentials.clone()), withheld: false }
     }
 
     /// Returns what is sent of a request in HTTP/1.1 with more content than stands in it, and whether that content is sent as well.
-    /// Until there is a challenge a request goes without content, which a server would read for nothing, as curl does it.
+    /// While a challenge is awaited a request goes without content, as with curl.
     pub fn sent(&mut self, request: &[u8], more: &SentContent) -> (Vec<u8>, bool) {
         let head = memmem::find(request, b"\r\n\r\n").unwrap_or(request.len());
         let line = memmem::find(request, b"\r\n").unwrap_or(request.len());
@@ -23,24 +27,28 @@ impl Authorized {
         let mut words = text.split(' ');
         let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         let content = || SentContent::whole(request.get(head + 4..).unwrap_or_default(), Some(more));
-        match self.0.authorization(method, target, &content) {
+        let authorization = self.client.authorization(method, target, &content);
+        let has_content = head + 4 < request.len() || !more.is_empty();
+        self.withheld = has_content && self.client.withholds_content();
+        match authorization {
             Some(value) => {
                 let field = format!("\r\nAuthorization: {value}");
                 ([&request[..line], field.as_bytes(), &request[line..]].concat(), true)
             }
-            None => (without_content(&request[..head]), false),
+            None if self.withheld => (without_content(&request[..head]), false),
+            None => (request.to_vec(), true),
         }
     }
 
     /// Takes the head of a response. Returns whether the same request is to be sent again.
     pub fn sees(&mut self, status: u16, fields: &[Header<'_>]) -> bool {
         let challenges = fields.iter().filter(|field| field.name.eq_ignore_ascii_case("www-authenticate"));
-        self.0.sees(status, challenges.map(|field| field.value))
+        self.client.sees(status, std::mem::take(&mut self.withheld), challenges.map(|field| field.value))
     }
 
     /// Forgets the request in flight, which has failed.
     pub fn forget(&mut self) {
-        self.0.forgets_request();
+        self.client.forgets_request();
     }
 }
 

@@ -15,7 +15,7 @@ Examples:
   torr import insomnia shop.yaml --env Test -o shop.hurl
   torr import http shop.http --env dev -o shop.hurl
   torr import jmeter plan.jmx -o plan.hurl         a file for each thread group
-  torr import artillery shop.yml -o shop.hurl      a file for each scenario, and the command of the load";
+  torr import artillery shop.yml -o shop.hurl      a file for each scenario";
 
 /// `torr import`.
 #[derive(Debug, Args)]

@@ -341,7 +341,7 @@ impl Call {
         }
         let credentials = Credentials { user: user.clone(), password: password.clone() };
         let mut client = digest::Client::new(credentials);
-        client.sees(incoming.status, incoming.field("www-authenticate").into_iter());
+        client.sees(incoming.status, false, incoming.field("www-authenticate").into_iter());
         let content = || self.body.clone().unwrap_or_default().into();
         client.authorization(&self.method, &self.target.path, &content)
     }
