@@ -11,9 +11,9 @@ pub(crate) struct Part {
     pub(crate) content_type: String,
 }
 
-/// Writes a form out as the content of a request. `kind` is its media type, `values` are the values that are known: the boundary
-/// is no part of them.
-pub(crate) fn write_out(kind: &str, parts: Vec<Part>, values: &str, request: &mut Request) {
+/// Writes a form out as the content of a request. `field` and `kind` are the field of its media type, `values` are the values that are
+/// known: the boundary is no part of them.
+pub(crate) fn write_out((field, kind): (&str, &str), parts: Vec<Part>, values: &str, request: &mut Request) {
     let mut boundary = "torr-part".to_owned();
     while values.contains(&boundary) {
         boundary.push('-');
@@ -32,6 +32,6 @@ pub(crate) fn write_out(kind: &str, parts: Vec<Part>, values: &str, request: &mu
     }
     push(&mut text.0, Piece::Text(format!("--{boundary}--\r\n")));
     let kind = format!("{kind}; boundary={boundary}");
-    request.headers.push(pair("Content-Type", kind.as_str().into()));
+    request.headers.push(pair(field, kind.as_str().into()));
     request.body = Some(Body::Text { text, hint: TextHint::Plain });
 }

@@ -56,7 +56,8 @@ impl Secrets {
     }
 
     /// Returns secrets of one more file that runs together with those of these: a value has one variable in all of them.
-    pub(crate) fn after(self, found: &[Secret]) -> Self {
+    pub(crate) fn after(mut self, found: &[Secret]) -> Self {
+        self.taken.extend(found.iter().map(|secret| secret.variable.clone()));
         Self { found: found.to_vec(), ..self }
     }
 

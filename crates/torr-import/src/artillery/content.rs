@@ -212,7 +212,12 @@ fn parts(reader: &mut Reader<'_>, form: &Node, request: &mut Request) {
             let content_type = value.get("contentType").plain();
             Part { name: name.as_str().into(), content_type, value: part_value(reader, name, value) }
         };
-        multipart::write_out("multipart/form-data", members.iter().map(part).collect(), &values, request);
+        multipart::write_out(
+            ("content-type", "multipart/form-data"),
+            members.iter().map(part).collect(),
+            &values,
+            request,
+        );
         return;
     }
     for (name, value) in members {

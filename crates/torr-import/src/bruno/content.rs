@@ -224,7 +224,7 @@ fn written_out(reader: &mut Reader, kind: &str, rows: &[&Row], request: &mut Req
         let value = reader.secrets.in_parameter(&row.name, value);
         parts.push(Part { name: row.name.as_str().into(), value, content_type: row.content_type.clone() });
     }
-    multipart::write_out(kind, parts, &values, request);
+    multipart::write_out(("Content-Type", kind), parts, &values, request);
 }
 
 fn file_name(reader: &mut Reader, name: &str, left_out: &mut Vec<LeftOut>) -> Template {

@@ -170,7 +170,7 @@ fn multipart(reader: &mut Reader<'_>, body: &Node, renders: bool, request: &mut 
         request.multipart.push(MultipartPart::Field(KeyValue { name, value, at: NOWHERE }));
     }
     if writes_out {
-        write_out(MULTIPART, texts, &values, request);
+        write_out(("Content-Type", MULTIPART), texts, &values, request);
     }
 }
 
