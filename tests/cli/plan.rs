@@ -41,6 +41,7 @@ fn a_plan_is_the_command_line_that_it_was_made_of() {
         ("a.hurl", "GET http://{{h}}/\n"),
         ("b.hurl", "GET http://b/\n"),
         ("v", "x=2\n"),
+        ("access.log", "1764410400.5 \"GET /x HTTP/1.1\"\n"),
         ("a.proto", "syntax = \"proto3\"; package a; message M {} service B { rpc C(M) returns (M); }"),
         ("a.binpb", DESCRIPTORS),
     ]);
@@ -148,7 +149,7 @@ fn a_plan_is_the_command_line_that_it_was_made_of() {
         &[url, "--prometheus-remote-write", "http://p:9090", "--influxdb", "http://i", "--push-interval", "10s"],
         &["https://127.0.0.1:9/", "--http3", "--insecure", "--streams", "3"],
         &[
-            url,
+            "http://127.0.0.1:9",
             "--log",
             "access.log",
             "--log-format",
