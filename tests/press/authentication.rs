@@ -133,6 +133,15 @@ fn a_server_that_does_not_challenge_gets_the_content() {
 }
 
 #[test]
+fn a_field_of_the_users_own_replaces_credentials() {
+    let server = Script::start(challenging(1, false));
+    let url = server.url();
+    let result = torr_json(&["--digest", "-u", "ann:x", "-H", "Authorization: mine", "-n", "1", "-c", "1", &url]);
+    assert_eq!((&result["requests"], &result["status"]["401"]), (&1.into(), &1.into()), "{}", result["status"]);
+    assert_eq!(bearers(&server.texts()), ["mine"]);
+}
+
+#[test]
 fn credentials_that_are_refused_are_failed_responses() {
     let refusing = |client: &mut Client| {
         while client.request().is_some() {

@@ -41,7 +41,7 @@ pub(crate) fn with_requests(load: &Load, base: Plan) -> Result<Plan, PlanError> 
     let format = part.log_format.as_deref().map(Pattern::parse).transpose();
     let format = format.map_err(|error| of("log-format")(error.to_string()))?.map(Format::given);
     let methods = part.log_methods.as_deref().unwrap_or(Selection::SAFE).split(',').map(Selection::method);
-    let hosts = part.log_hosts.iter().map(|host| if host == "*" { Ok(host.clone()) } else { Selection::host(host) });
+    let hosts = part.log_hosts.iter().map(|host| Selection::host(host));
     let target = std::iter::once(Ok(base.target.host.to_ascii_lowercase()));
     let selection = Selection {
         methods: methods.collect::<Result<_, _>>().map_err(of("log-methods"))?,
@@ -49,10 +49,9 @@ pub(crate) fn with_requests(load: &Load, base: Plan) -> Result<Plan, PlanError> 
         ..Selection::default()
     };
     let (template, secrets) = template(load, &base);
-    let read = LogReader::open(std::slice::from_ref(path), format.as_ref(), selection);
-    let reader = read.map_err(|error| PlanError::Usage(unreadable(&error, "--log-format")))?;
-    let mix =
-        Mix::read(reader, template, secrets).map_err(|error| PlanError::Usage(unreadable(&error, "--log-format")))?;
+    let reader = LogReader::open(std::slice::from_ref(path), format.as_ref(), selection);
+    let mix = reader.and_then(|reader| Mix::read(reader, template, secrets));
+    let mix = mix.map_err(|error| PlanError::Usage(unreadable(&error, "--log-format")))?;
     if mix.is_empty() {
         return Err(PlanError::Usage(nothing(mix.counts(), "--log-methods", "--log-host")));
     }

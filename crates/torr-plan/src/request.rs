@@ -10,7 +10,7 @@ use torr_load::{Load, RequestPart, TlsPart};
 use torr_press::request::digest::Credentials;
 use torr_press::request::sigv4::{Scope, Signing};
 use torr_press::request::{
-    Auth, Body, CompressionOffer, Data, Feeder, MatchRule, Options, Url, WebSocketOptions, read_list,
+    Auth, Body, CompressionOffer, Data, Feeder, MatchRule, Options, Url, WebSocketOptions, have_field, read_list,
 };
 use torr_press::{RequestError, Requests, Target};
 
@@ -151,11 +151,12 @@ fn auth(args: &RequestPart, host: &str, tls: &TlsPart) -> Result<Option<Auth>, P
     }
 }
 
-/// Returns the credentials of digest authentication.
+/// Returns the credentials of digest authentication, which a field of the user's own replaces.
 pub(crate) fn digest(args: &RequestPart) -> Result<Option<Credentials>, PlanError> {
     if !args.digest {
         return Ok(None);
     }
     let credentials = args.user.as_deref().and_then(Credentials::read);
-    credentials.map(Some).ok_or_else(|| PlanError::Usage("--user needs NAME:PASSWORD".into()))
+    let credentials = credentials.ok_or_else(|| PlanError::Usage("--user needs NAME:PASSWORD".into()))?;
+    Ok(Some(credentials).filter(|_| !have_field(&args.headers, "authorization")))
 }

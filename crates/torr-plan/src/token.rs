@@ -51,6 +51,19 @@ struct Issued {
     life: Option<Duration>,
 }
 
+/// Why a server issued no token.
+struct Refusal {
+    /// Whether it may have refused the way in which the client has sent its secret.
+    is_of_client: bool,
+    why: String,
+}
+
+impl From<ureq::Error> for Refusal {
+    fn from(error: ureq::Error) -> Self {
+        Self { is_of_client: false, why: error.to_string() }
+    }
+}
+
 /// The response of a token server (RFC 6749, sections 5.1 and 5.2).
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -115,59 +128,56 @@ impl TokenClient {
         Ok(Self { shown_url: redact::url(text).into_owned(), url, id, secret, form, in_form: false, agent })
     }
 
-    /// Requests a token. A server that does not accept the client's secret in the header section gets it in the form.
+    /// Requests a token. A server that does not accept the client's secret in the header section gets it in the form, from then on
+    /// if that helps.
     ///
     /// # Errors
     /// In one line, if it issues none.
     fn issue(&mut self) -> Result<Issued, String> {
-        match self.request() {
-            Err((true, _)) if !self.in_form => {
-                self.in_form = true;
-                self.request().map_err(|(_, line)| line)
+        let issued = match self.request(self.in_form) {
+            Err(refusal) if refusal.is_of_client && !self.in_form => {
+                let issued = self.request(true);
+                self.in_form = issued.is_ok();
+                issued
             }
-            issued => issued.map_err(|(_, line)| line),
-        }
+            issued => issued,
+        };
+        issued.map_err(|refusal| format!("cannot get a token from {}: {}", self.shown_url, self.shown(refusal.why)))
     }
 
-    /// Requests a token once.
-    ///
-    /// # Errors
-    /// In one line, and whether the server refused the client.
-    fn request(&self) -> Result<Issued, (bool, String)> {
-        let failed = |why: String| {
-            let secrets = self.form.iter().map(|(_, value)| value.clone()).skip(1).chain([self.secret.clone()]);
-            let why: String = redact::line(&Secrets::new(secrets).mask(why)).chars().take(LONGEST_REASON).collect();
-            format!("cannot get a token from {}: {why}", self.shown_url)
-        };
+    /// Returns text of the server as one line that is short and shows no secret that was sent to it.
+    fn shown(&self, text: String) -> String {
+        let secrets = self.form.iter().map(|(_, value)| value.clone()).skip(1).chain([self.secret.clone()]);
+        redact::line(&Secrets::new(secrets).mask(text)).chars().take(LONGEST_REASON).collect()
+    }
+
+    /// Requests a token once, with the client's secret in the form or in the header section.
+    fn request(&self, in_form: bool) -> Result<Issued, Refusal> {
         let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
         let mut form = self.form.clone();
         let mut request = self.agent.post(&self.url).header("Accept", "application/json");
-        if self.in_form {
+        if in_form {
             form.extend([("client_id".to_owned(), self.id.clone()), ("client_secret".to_owned(), self.secret.clone())]);
         } else {
             let pair = format!("{}:{}", encoded(&self.id), encoded(&self.secret));
             request = request.header("Authorization", format!("Basic {}", BASE64_STANDARD.encode(pair)));
         }
-        let pairs = form.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let sent = request.send_form(pairs).map_err(|error| (false, failed(error.to_string())));
-        let mut response = sent?;
+        let mut response = request.send_form(form.iter().map(|(name, value)| (name.as_str(), value.as_str())))?;
         let status = response.status().as_u16();
-        let content = response.body_mut().with_config().limit(MOST_RESPONSE).read_to_vec();
-        let content = content.map_err(|error| (false, failed(error.to_string())))?;
+        let content = response.body_mut().with_config().limit(MOST_RESPONSE).read_to_vec()?;
         let reply: Reply = serde_json::from_slice(&content).unwrap_or_default();
         if !(200..300).contains(&status) {
             let reasons: Vec<_> = reply.error.into_iter().chain(reply.error_description).collect();
             let reason = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(": ")) };
-            return Err((matches!(status, 400 | 401), failed(format!("status {status}{reason}"))));
+            return Err(Refusal { is_of_client: matches!(status, 400 | 401), why: format!("status {status}{reason}") });
         }
-        let Some(token) = reply.access_token else {
-            return Err((false, failed("the response has no access_token".to_owned())));
-        };
-        match reply.token_type {
-            Some(kind) if !kind.eq_ignore_ascii_case("bearer") => {
-                Err((false, failed(format!("tokens of the type '{kind}' are not supported"))))
+        let unusable = |why: String| Refusal { is_of_client: false, why };
+        match (reply.access_token, reply.token_type) {
+            (None, _) => Err(unusable("the response has no access_token".to_owned())),
+            (_, Some(kind)) if !kind.eq_ignore_ascii_case("bearer") => {
+                Err(unusable(format!("tokens of the type '{kind}' are not supported")))
             }
-            _ => Ok(Issued { token, life: reply.expires_in.and_then(|seconds| seconds.life()) }),
+            (Some(token), _) => Ok(Issued { token, life: reply.expires_in.and_then(|seconds| seconds.life()) }),
         }
     }
 

@@ -88,11 +88,8 @@ pub fn base_and_options(load: &Load, url: Option<&str>) -> Result<(Plan, Options
         return grpc::call(load, url).map(|call| (call.plan, call.options));
     }
     let (target, request, options) = request::requests(load, url)?;
-    if !load.transport.alt_svc {
-        let plan = transport::plan(load, &load.transport, target, request)?;
-        return Ok((log::with_requests(load, plan)?, options));
-    }
-    let (transport, offer) = alt_svc::chosen(&load.transport, &target, load.pace.timeout())?;
-    let plan = transport::plan(load, &transport, target, request)?;
-    Ok((log::with_requests(load, Plan { alt_svc: Some(offer), ..plan })?, options))
+    let chosen = load.transport.alt_svc.then(|| alt_svc::chosen(&load.transport, &target, load.pace.timeout()));
+    let (chosen, alt_svc) = chosen.transpose()?.unzip();
+    let plan = transport::plan(load, chosen.as_ref().unwrap_or(&load.transport), target, request)?;
+    Ok((log::with_requests(load, Plan { alt_svc, ..plan })?, options))
 }

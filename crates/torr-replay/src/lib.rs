@@ -13,6 +13,7 @@ mod reading;
 mod replay;
 mod request;
 mod segment;
+mod sending;
 mod shared;
 mod user;
 

@@ -4,13 +4,13 @@
 
 use crate::replay::shown;
 use crate::request::RequestTemplate;
+use crate::sending::passes;
 use bytes::Bytes;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use torr_gauge::Failure;
 use torr_gauge::numbers::{count, plural};
 use torr_gauge::sessions::EntryName;
 use torr_logs::{LogCounts, LogError, LogReader, LoggedRequest};
-use torr_press::request::{LEAST_SHARED, SentContent, sent_secrets};
 use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Users};
 use torr_press::{RequestInfo, RequestParts};
 
@@ -68,7 +68,7 @@ impl Mix {
 
 /// Returns what was read of a log, and what was left out.
 fn note(reader: &LogReader, taken: usize, is_whole: bool) -> String {
-    let LogCounts { unreadable, first_unreadable, outside, methods, hosts, .. } = reader.counts();
+    let LogCounts { unreadable, first_unreadable, methods, hosts, .. } = reader.counts();
     let mut note = format!("{} of the log, format {}", plural(taken as u64, "request"), reader.formats().join(", "));
     if !is_whole {
         note.push_str(", whose rest is left out");
@@ -76,9 +76,6 @@ fn note(reader: &LogReader, taken: usize, is_whole: bool) -> String {
     let mut left_out = Vec::new();
     if let Some(first) = first_unreadable.as_deref() {
         left_out.push(format!("{} unreadable, the first one '{}'", count(unreadable), shown(first)));
-    }
-    if outside > 0 {
-        left_out.push(format!("{} outside the range of times", count(outside)));
     }
     for (what, names) in [("method", &methods), ("host", &hosts)] {
         if let Some((name, first)) = names.iter().max_by_key(|(_, count)| **count) {
@@ -137,10 +134,6 @@ impl<'m> MixThread<'m> {
     fn request(&self, user: usize) -> &'m LoggedRequest {
         &self.mix.requests[self.users[user].request]
     }
-
-    fn info(&self, user: usize) -> RequestInfo {
-        RequestInfo { is_head: self.request(user).method == "HEAD", ..RequestInfo::default() }
-    }
 }
 
 impl ThreadUsers for MixThread<'_> {
@@ -154,13 +147,9 @@ impl ThreadUsers for MixThread<'_> {
     }
 
     fn write(&mut self, user: usize, out: &mut Vec<u8>) -> RequestInfo {
-        let request = self.request(user);
-        self.mix.template.write(request, out);
-        self.content = Some(&request.body).filter(|body| body.len() >= LEAST_SHARED).cloned();
-        if self.content.is_none() {
-            out.extend_from_slice(&request.body);
-        }
-        self.info(user)
+        let (info, content) = self.mix.template.send(self.request(user), out);
+        self.content = content;
+        info
     }
 
     fn take_content(&mut self) -> Option<Bytes> {
@@ -168,24 +157,16 @@ impl ThreadUsers for MixThread<'_> {
     }
 
     fn parts(&mut self, user: usize) -> RequestParts {
-        let request = self.request(user);
-        let body = Some(&request.body).filter(|body| !body.is_empty()).cloned();
-        let head = self.mix.template.parts(request);
-        RequestParts { head, body: body.map(SentContent::from), begun: self.info(user) }
+        self.mix.template.whole(self.request(user))
     }
 
     fn received(&mut self, user: usize, received: &ReceivedBy<'_>) -> Judged {
-        let status = received.response.status;
-        // What failed then is expected to fail now.
-        Judged { passed: status < 400 || self.request(user).status == Some(status), ..Judged::default() }
+        Judged { passed: passes(self.request(user), received.response.status), ..Judged::default() }
     }
 
     fn failed(&mut self, _user: usize, _failure: &Failure) {}
 
     fn secrets(&self, user: usize) -> Vec<String> {
-        let (mut bytes, request) = (Vec::new(), self.request(user));
-        self.mix.template.write(request, &mut bytes);
-        bytes.extend_from_slice(&request.body);
-        sent_secrets(&bytes)
+        self.mix.template.secrets(self.request(user))
     }
 }

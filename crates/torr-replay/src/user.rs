@@ -1,10 +1,10 @@
 //! The users of one thread: each sends one request of the log, then the next one that is due.
 
+use crate::sending::passes;
 use crate::shared::Shared;
 use bytes::Bytes;
 use torr_gauge::Failure;
 use torr_logs::LoggedRequest;
-use torr_press::request::{LEAST_SHARED, SentContent, sent_secrets};
 use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers};
 use torr_press::{RequestInfo, RequestParts};
 
@@ -28,11 +28,6 @@ impl<'r> ReplayThread<'r> {
     pub fn new(shared: &'r Shared, part: &ThreadPart) -> Self {
         Self { shared, thread: part.thread, users: vec![User::default(); part.users.len()], content: None }
     }
-
-    fn info(&self, user: usize) -> RequestInfo {
-        let is_head = self.users[user].request.as_ref().is_some_and(|request| request.method == "HEAD");
-        RequestInfo { is_head, ..RequestInfo::default() }
-    }
 }
 
 impl ThreadUsers for ReplayThread<'_> {
@@ -49,14 +44,10 @@ impl ThreadUsers for ReplayThread<'_> {
     }
 
     fn write(&mut self, user: usize, out: &mut Vec<u8>) -> RequestInfo {
-        if let Some(request) = &self.users[user].request {
-            self.shared.template.write(request, out);
-            self.content = Some(&request.body).filter(|body| body.len() >= LEAST_SHARED).cloned();
-            if self.content.is_none() {
-                out.extend_from_slice(&request.body);
-            }
-        }
-        self.info(user)
+        let Some(request) = &self.users[user].request else { return RequestInfo::default() };
+        let (info, content) = self.shared.template.send(request, out);
+        self.content = content;
+        info
     }
 
     fn take_content(&mut self) -> Option<Bytes> {
@@ -64,18 +55,15 @@ impl ThreadUsers for ReplayThread<'_> {
     }
 
     fn parts(&mut self, user: usize) -> RequestParts {
-        let request = self.users[user].request.as_ref();
-        let head = request.map(|request| self.shared.template.parts(request)).unwrap_or_default();
-        let body = request.map(|request| &request.body).filter(|body| !body.is_empty()).cloned();
-        RequestParts { head, body: body.map(SentContent::from), begun: self.info(user) }
+        let request = self.users[user].request.as_ref().expect("the engine asks after a step that sends");
+        self.shared.template.whole(request)
     }
 
     fn received(&mut self, user: usize, received: &ReceivedBy<'_>) -> Judged {
         let status = received.response.status;
         let Some(request) = &self.users[user].request else { return Judged::default() };
         self.shared.record(request, Some((status, received.took)));
-        // What failed then is expected to fail now.
-        Judged { passed: status < 400 || request.status == Some(status), ..Judged::default() }
+        Judged { passed: passes(request, status), ..Judged::default() }
     }
 
     fn failed(&mut self, user: usize, _failure: &Failure) {
@@ -85,11 +73,7 @@ impl ThreadUsers for ReplayThread<'_> {
     }
 
     fn secrets(&self, user: usize) -> Vec<String> {
-        let mut bytes = Vec::new();
-        if let Some(request) = &self.users[user].request {
-            self.shared.template.write(request, &mut bytes);
-            bytes.extend_from_slice(&request.body);
-        }
-        sent_secrets(&bytes)
+        let request = self.users[user].request.as_ref();
+        request.map(|request| self.shared.template.secrets(request)).unwrap_or_default()
     }
 }

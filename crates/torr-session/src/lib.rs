@@ -10,7 +10,7 @@ mod files;
 mod filter;
 pub mod hurl;
 pub mod netrc;
-mod operand;
+pub mod operand;
 pub mod options;
 pub mod pattern;
 pub mod predicate;

@@ -207,15 +207,11 @@ impl Request {
             (Some((user, password)), _) => Some(format!("{}:{}", user.render(variables)?, password.render(variables)?)),
             (None, Some(user)) => Some(user.render(variables)?.into_owned()),
             (None, None) => {
-                let of_file =
-                    options.netrc.as_ref().and_then(|netrc| netrc.credentials(url.host_str()?, url.username()));
-                let is_required = options.netrc.as_ref().is_some_and(|netrc| netrc.is_required);
-                let has_user = !url.username().is_empty();
                 let of_url = || format!("{}:{}", decoded(url.username()), decoded(url.password().unwrap_or_default()));
-                match of_file {
-                    Some(of_file) if is_required || url.password().is_none() => Some(of_file),
-                    _ => has_user.then(of_url),
-                }
+                let of_url = (!url.username().is_empty()).then(of_url);
+                let netrc = options.netrc.as_ref().filter(|netrc| netrc.is_required || url.password().is_none());
+                let of_file = netrc.and_then(|netrc| netrc.credentials(url.host_str()?, url.username()));
+                of_file.or(of_url)
             }
         })
     }

@@ -213,10 +213,9 @@ impl Walk {
     }
 
     fn send(&mut self, mut request: Outgoing) -> Action {
-        let content = request.content.clone().unwrap_or_default();
-        let (method, target) = (request.method.clone(), request.target());
         if let Some(client) = self.challenged(&request) {
-            let authorization = client.authorization(&method, &target, &|| content.clone());
+            let content = request.content.clone().unwrap_or_default();
+            let authorization = client.authorization(&request.method, &request.target(), &|| content.clone());
             request.withholds_content = !content.is_empty() && client.withholds_content();
             request.fields.retain(|(name, _)| !name.eq_ignore_ascii_case("authorization"));
             request.fields.extend(authorization.map(|value| ("Authorization".to_owned(), value)));

@@ -58,7 +58,7 @@ pub(super) fn compose(
 }
 
 /// Whether the user's headers have a field of this name.
-pub(super) fn have(headers: &[String], name: &str) -> bool {
+pub fn have(headers: &[String], name: &str) -> bool {
     headers.iter().filter_map(|line| split(line)).any(|(known, _)| known.eq_ignore_ascii_case(name))
 }
 

@@ -4,6 +4,7 @@
 //! request"); a proxy may change all other fields. Each request is signed when it is written, as a signature is valid for
 //! some minutes only.
 
+use super::hex::hex;
 use hmac::{Hmac, KeyInit, Mac};
 use percent_encoding::{AsciiSet, percent_decode_str, percent_encode, utf8_percent_encode};
 use sha2::{Digest, Sha256};
@@ -183,10 +184,6 @@ fn authenticated(key: &[u8], message: &[u8]) -> Vec<u8> {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("a key of HMAC may have any length");
     mac.update(message);
     mac.finalize().into_bytes().to_vec()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns a value without spaces around it and with one for several.

@@ -55,14 +55,11 @@ impl Authorized {
 /// Returns a request of this header section without content.
 fn without_content(head: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(head.len() + 4);
-    for line in head.split_inclusive(|&byte| byte == b'\n') {
+    for line in head.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)) {
         let is_length = line.get(..15).is_some_and(|name| name.eq_ignore_ascii_case(b"content-length:"));
-        match is_length {
-            true if line.ends_with(b"\n") => bytes.extend_from_slice(b"Content-Length: 0\r\n"),
-            true => bytes.extend_from_slice(b"Content-Length: 0"),
-            false => bytes.extend_from_slice(line),
-        }
+        bytes.extend_from_slice(if is_length { b"Content-Length: 0" } else { line });
+        bytes.extend_from_slice(b"\r\n");
     }
-    bytes.extend_from_slice(b"\r\n\r\n");
+    bytes.extend_from_slice(b"\r\n");
     bytes
 }

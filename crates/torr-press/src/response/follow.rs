@@ -29,8 +29,8 @@ pub(super) struct Follower<'p> {
     followed: u8,
     /// The `Location` of the latest response if that is a redirect, empty where it has none.
     location: Option<Vec<u8>>,
-    /// Whether the latest response is a challenge that the request can meet.
-    is_challenged: bool,
+    /// Whether the latest response leads to the same request, such as a challenge that it can meet.
+    repeats: bool,
     /// The reason for which the latest redirect is not followed.
     failure: Option<Failure>,
     waiting: Option<Waiting>,
@@ -66,7 +66,7 @@ impl<'p> Follower<'p> {
             unwritten: SentContent::default(),
             followed: 0,
             location: None,
-            is_challenged: false,
+            repeats: false,
             failure: None,
             waiting: None,
         }
@@ -79,11 +79,9 @@ impl<'p> Follower<'p> {
         self.request.clear();
         self.request.extend_from_slice(&out[start..]);
         self.content = content;
-        if self.authorized.is_some() {
+        if let Cow::Owned(sent) = self.begin() {
             out.truncate(start);
-            out.extend_from_slice(&self.begin());
-        } else {
-            self.unwritten = self.content.clone();
+            out.extend_from_slice(&sent);
         }
     }
 
@@ -113,12 +111,12 @@ impl<'p> Follower<'p> {
         let is_redirect = self.follows && matches!(status, 301 | 302 | 303 | 307 | 308);
         let location = || fields.iter().find(|field| field.name.eq_ignore_ascii_case("location"));
         self.location = is_redirect.then(|| location().map(|field| field.value).unwrap_or_default().to_vec());
-        self.is_challenged = self.authorized.as_mut().is_some_and(|authorized| authorized.sees(status, fields));
+        self.repeats = self.authorized.as_mut().is_some_and(|authorized| authorized.sees(status, fields));
     }
 
     /// Returns where a complete response leads, if it is a redirect that is followed, or a challenge that is met.
     pub fn next(&mut self, response: &Response) -> Option<Redirected> {
-        if std::mem::take(&mut self.is_challenged) {
+        if std::mem::take(&mut self.repeats) {
             return Some(self.send(response));
         }
         let location = self.location.take()?;
@@ -171,7 +169,7 @@ impl<'p> Follower<'p> {
 
     /// Forgets the request in flight, which has failed.
     pub fn forget(&mut self) {
-        (self.waiting, self.followed, self.failure, self.is_challenged) = (None, 0, None, false);
+        (self.waiting, self.followed, self.failure, self.repeats) = (None, 0, None, false);
         if let Some(authorized) = &mut self.authorized {
             authorized.forget();
         }

@@ -1,6 +1,7 @@
 //! Challenges of `WWW-Authenticate`, and the values of `Authorization` that meet them (RFC 7616, sections 3.3 and 3.4).
 
 use super::credentials::Credentials;
+use crate::request::hex::hex;
 use bytes::Bytes;
 use md5::Md5;
 use sha2::{Digest, Sha256, Sha512_256};
@@ -58,7 +59,6 @@ impl Algorithm {
     /// Returns the hash of these parts with colons between them, in hexadecimal digits.
     fn hash(self, parts: &[&[u8]]) -> String {
         let text = parts.join(&b':');
-        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         match self {
             Self::Md5 => hex(&Md5::digest(text)),
             Self::Sha256 => hex(&Sha256::digest(text)),
@@ -179,23 +179,21 @@ fn challenges(value: &str) -> Vec<Parameters> {
             rest = after;
             continue;
         };
-        let behind = behind.trim_start();
-        let (value, after) = match behind.strip_prefix('"') {
-            Some(text) => match unquoted(text) {
-                Some(found) => found,
-                None => return found,
-            },
-            None => {
-                let (value, after) = token(behind);
-                (value.to_owned(), after)
-            }
+        let (Some((value, after)), Some((_, parameters))) = (parameter(behind.trim_start()), found.last_mut()) else {
+            return found;
         };
+        parameters.push((name.to_owned(), value));
         rest = after;
-        match found.last_mut() {
-            Some((_, parameters)) => parameters.push((name.to_owned(), value)),
-            None => return found,
-        }
     }
+}
+
+/// Splits the value of a parameter off: a token, or text in quotes.
+fn parameter(text: &str) -> Option<(String, &str)> {
+    if let Some(text) = text.strip_prefix('"') {
+        return unquoted(text);
+    }
+    let (value, after) = token(text);
+    Some((value.to_owned(), after))
 }
 
 /// Splits a token off.
