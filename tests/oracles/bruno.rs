@@ -1,6 +1,6 @@
 //! Bruno's command line as an oracle: a collection in each of its formats, and what is imported of it, send the same requests.
 
-use crate::compare::{Compared, compared};
+use crate::compare::{Compared, assert_same, compared};
 use crate::echo::{Arrived, Echo};
 use crate::newman::ORACLES;
 use crate::walk;
@@ -230,9 +230,8 @@ fn sent(folder: &Path, echo: &Echo, secrets: &[(&str, &str)]) -> (Vec<Compared>,
 }
 
 fn check(sent: &[Compared], expected: &[Compared], count: usize) {
-    assert_eq!((sent.len(), expected.len()), (count, count), "{expected:?}");
-    let different: Vec<_> = sent.iter().zip(expected).filter(|(sent, expected)| sent != expected).collect();
-    assert!(different.is_empty(), "sent, and expected: {different:#?}");
+    assert_same(sent, expected);
+    assert_eq!(expected.len(), count, "{expected:?}");
 }
 
 #[test]

@@ -14,6 +14,13 @@ pub struct Compared {
 /// Fields of the connection and of framing, which each program has of its own.
 const OWN: &[&str] = &["host", "connection", "content-length", "transfer-encoding", "expect", "keep-alive"];
 
+/// Checks that two programs have sent the same requests.
+pub fn assert_same(sent: &[Compared], expected: &[Compared]) {
+    let different: Vec<_> = sent.iter().zip(expected).filter(|(sent, expected)| sent != expected).collect();
+    assert!(different.is_empty(), "sent, and expected: {different:#?}");
+    assert_eq!(sent.len(), expected.len(), "sent {sent:#?} instead of {expected:#?}");
+}
+
 /// Returns requests without what names the program that sent them: `own` are further fields that it adds to every request.
 pub fn compared(arrived: Vec<Arrived>, own: &[&str]) -> Vec<Compared> {
     arrived.into_iter().map(|arrived| one(arrived, own)).collect()

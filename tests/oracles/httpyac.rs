@@ -1,6 +1,6 @@
 //! httpyac as an oracle: a file of requests, and what is imported of it, send the same requests.
 
-use crate::compare::{Compared, compared};
+use crate::compare::{Compared, assert_same, compared};
 use crate::echo::{Arrived, Echo};
 use crate::newman::ORACLES;
 use crate::walk;
@@ -95,8 +95,6 @@ fn what_is_imported_sends_what_httpyac_sends() {
         assert_eq!(imported.code, Some(0), "{imported:?}");
         let secrets = [("who", "will"), ("DOT", "dotted"), ("QUOTED", "quo ted"), ("HASH", "a"), ("password", *word)];
         let sent: Vec<_> = walk::once(folder, &echo, &secrets, OWN).into_iter().map(shaped).collect();
-        assert_eq!(sent.len(), expected.len());
-        let different: Vec<_> = sent.iter().zip(&expected).filter(|(sent, expected)| sent != expected).collect();
-        assert!(different.is_empty(), "sent, and expected: {different:#?}");
+        assert_same(&sent, &expected);
     }
 }

@@ -1,7 +1,7 @@
 //! Insomnia's own code, as its last command line on npm has it (release 2022.6), as an oracle: an export of version 4, and the same as
 //! version 5, become hurl files that send what it sends. Its native binding of libcurl is replaced by the command line of curl.
 
-use crate::compare::{Compared, compared};
+use crate::compare::{Compared, assert_same, compared};
 use crate::echo::{Arrived, Echo};
 use crate::newman::ORACLES;
 use crate::walk;
@@ -329,17 +329,11 @@ fn what_is_imported_sends_what_insomnia_sends() {
     let ended = Running::start(insomnia).wait();
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let expected = compared(echo.take(), OWN);
+    assert_eq!(expected.len(), REQUESTS.len() + 4 + 2 + 1 + 2);
     for file in ["four.json", "five.yaml"] {
         let imported = walk::import(folder, &["insomnia", file, "--env", "local"]);
         assert_eq!(imported.code, Some(0), "{imported:?}");
         let sent = walk::once(folder, &echo, &[("password", "x5"), ("password_2", "pw"), ("client_secret", "s1")], OWN);
-        check(&sent, &expected, REQUESTS.len() + 4 + 2 + 1 + 2);
+        assert_same(&sent, &expected);
     }
-}
-
-/// Checks that two programs have sent the same requests, so many.
-fn check(sent: &[Compared], expected: &[Compared], count: usize) {
-    let different: Vec<_> = sent.iter().zip(expected).filter(|(sent, expected)| sent != expected).collect();
-    assert!(different.is_empty(), "sent, and expected: {different:#?}");
-    assert_eq!((sent.len(), expected.len()), (count, count), "{expected:#?}");
 }

@@ -1,6 +1,6 @@
 //! newman as an oracle: a collection, and what is imported of it, send the same requests.
 
-use crate::compare::compared;
+use crate::compare::{assert_same, compared};
 use crate::echo::Echo;
 use crate::walk;
 use serde_json::{Value, json};
@@ -64,7 +64,5 @@ fn what_is_imported_sends_what_newman_sends() {
     let imported = walk::import(folder, &["postman", "c.json"]);
     assert_eq!(imported.code, Some(0), "{imported:?}");
     let sent = walk::once(folder, &echo, &[("password", "pw")], OWN);
-    assert_eq!(sent.len(), expected.len());
-    let different: Vec<_> = sent.iter().zip(&expected).filter(|(sent, expected)| sent != expected).collect();
-    assert!(different.is_empty(), "sent, and expected: {different:#?}");
+    assert_same(&sent, &expected);
 }

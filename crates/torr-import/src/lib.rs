@@ -15,9 +15,12 @@ mod form;
 pub mod har;
 pub mod httpfile;
 pub mod insomnia;
+mod javascript;
 pub mod jmeter;
 mod json_path;
 mod line;
+#[cfg(test)]
+mod made;
 mod multipart;
 mod node;
 pub mod openapi;

@@ -121,6 +121,12 @@ impl Node {
     }
 }
 
+impl From<usize> for Node {
+    fn from(number: usize) -> Self {
+        Self::Number(number.into())
+    }
+}
+
 impl From<&str> for Node {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())

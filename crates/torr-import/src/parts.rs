@@ -234,31 +234,36 @@ pub(crate) fn nothing() -> Request {
     Request::new("GET", Template::default(), NOWHERE)
 }
 
+/// Returns a template of several, in which neighbouring texts are one piece.
+pub(crate) fn joined(templates: impl IntoIterator<Item = Template>) -> Template {
+    let mut pieces = Vec::new();
+    templates.into_iter().flat_map(|template| template.0).for_each(|piece| push(&mut pieces, piece));
+    Template(pieces)
+}
+
+/// Returns the option of a name and a password.
+fn user_option(user: Template, password: Template) -> EntryOption {
+    option(OptionName::User, OptionValue::Text(joined([user, ":".into(), password])))
+}
+
+/// Adds a name and a password of basic authentication. A section of a hurl file has no user without a name.
+pub(crate) fn add_basic(request: &mut Request, user: Template, password: Template) {
+    if user.0.is_empty() {
+        request.options.push(user_option(user, password));
+    } else {
+        request.basic_auth = Some(KeyValue { name: user, value: password, at: NOWHERE });
+    }
+}
+
 /// Returns the options of digest authentication.
 pub(crate) fn digest_options(user: Template, password: Template) -> [EntryOption; 2] {
-    let mut pieces = Vec::new();
-    let colon = Piece::Text(":".to_owned());
-    user.0.into_iter().chain([colon]).chain(password.0).for_each(|piece| push(&mut pieces, piece));
-    [
-        option(OptionName::Digest, OptionValue::Boolean(true)),
-        option(OptionName::User, OptionValue::Text(Template(pieces))),
-    ]
+    [option(OptionName::Digest, OptionValue::Boolean(true)), user_option(user, password)]
 }
 
 /// Returns the options of a signature of AWS: what it is for, as far as that is known, and the key with its secret. As in curl, a region
 /// and a service that are missing are in the host.
-pub(crate) fn aws_options(
-    region_and_service: Vec<Template>,
-    key: Template,
-    secret: Template,
-) -> [(OptionName, Vec<Piece>); 2] {
-    let mut scope = vec![Piece::Text("aws:amz".to_owned())];
-    for part in region_and_service {
-        scope.push(Piece::Text(":".to_owned()));
-        scope.extend(part.0);
-    }
-    let mut user = key.0;
-    user.push(Piece::Text(":".to_owned()));
-    user.extend(secret.0);
-    [(OptionName::AwsSigV4, scope), (OptionName::User, user)]
+pub(crate) fn aws_options(region_and_service: Vec<Template>, key: Template, secret: Template) -> [EntryOption; 2] {
+    let behind = region_and_service.into_iter().flat_map(|part| [":".into(), part]);
+    let scope = joined(std::iter::once("aws:amz".into()).chain(behind));
+    [option(OptionName::AwsSigV4, OptionValue::Text(scope)), user_option(key, secret)]
 }

@@ -6,6 +6,9 @@ pub(crate) const AUTHENTICATION: &str = "this authentication scheme is not suppo
 /// Why a function's value is not the one that it has in the source.
 pub(crate) const CONSTANT: &str = "no counterpart: replaced by a constant";
 
+/// Why what a function of a script does is left out.
+pub(crate) const FUNCTION: &str = "functions in JavaScript are not supported";
+
 /// Why a regular expression is left out.
 pub(crate) const OTHER_REGEX: &str = "this regular expression syntax is not supported";
 

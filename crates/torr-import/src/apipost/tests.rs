@@ -1,13 +1,10 @@
 //! Exports of Apipost 7 and 8, and what it exports in the formats of others.
 
 use super::import;
-use torr_session::hurl::parse;
+use crate::made::checked;
 
 fn imported(text: &str) -> (String, String) {
-    let draft = import(text).expect("it is an export");
-    let file = draft.text();
-    parse(&file).unwrap_or_else(|error| panic!("{error}\n{file}"));
-    (file, draft.summary())
+    checked(&import(text).expect("it is an export"))
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::json_path::json_path;
 use crate::node::Node;
 use crate::parts::{assert, capture, integer, response};
 use crate::pattern::only_group;
-use crate::reason::OTHER_JSON_PATH;
+use crate::reason::{FUNCTION, OTHER_JSON_PATH};
 use std::collections::HashSet;
 use torr_session::hurl::ast::{Filter, Number, Pattern, Predicate, Query, Value};
 
@@ -26,7 +26,7 @@ struct Taken {
 /// Adds the captures and matches of a request.
 pub(super) fn add(reader: &mut Reader<'_>, params: &Node, made: &mut DraftEntry) {
     let mut names = HashSet::new();
-    for of in list(params.get("capture")) {
+    for of in value::list(params.get("capture")) {
         let name = of.get("as").plain();
         if name.is_empty() {
             reader.leave_out("capture", of.to_json(), "without a name");
@@ -52,7 +52,7 @@ pub(super) fn add(reader: &mut Reader<'_>, params: &Node, made: &mut DraftEntry)
             Err(reason) => reader.leave_out("capture", format!("{name}: {}", of.to_json()), reason),
         }
     }
-    for of in list(params.get("match")) {
+    for of in value::list(params.get("match")) {
         let Some(expected) = expected(reader, of.get("value")) else {
             reader.leave_out("match", of.to_json(), "its value is no text, number, truth value or null");
             continue;
@@ -70,11 +70,6 @@ pub(super) fn add(reader: &mut Reader<'_>, params: &Node, made: &mut DraftEntry)
     }
 }
 
-/// Returns the items of a list, or the one value that stands for a list of one.
-fn list(of: &Node) -> &[Node] {
-    if matches!(of, Node::Object(_)) { std::slice::from_ref(of) } else { of.items() }
-}
-
 fn is_strict(reader: &Reader<'_>, of: &Node) -> bool {
     match of.get("strict") {
         Node::Boolean(strict) => *strict,
@@ -87,7 +82,7 @@ fn taken(reader: &mut Reader<'_>, of: &Node) -> Result<Taken, &'static str> {
     let plain = |query, kind| Ok(Taken { query, filters: Vec::new(), path: None, kind });
     let text = |name: &str| of.get(name).text().filter(|text| !text.is_empty()).map(str::to_owned);
     if !of.get("transform").is_null() {
-        return Err("functions in JavaScript are not supported");
+        return Err(FUNCTION);
     }
     if let Some(path) = text("json") {
         let template = reader.template(&path);

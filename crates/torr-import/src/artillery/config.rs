@@ -7,6 +7,7 @@ use super::value;
 use crate::draft::{ImportError, LeftOut};
 use crate::node::Node;
 use crate::parts::push;
+use crate::reason::FUNCTION;
 use crate::variables::of_environment;
 use std::collections::HashMap;
 use torr_session::hurl::ast::{Piece, Template};
@@ -118,8 +119,7 @@ impl Config {
 
     /// Whether Artillery has no value for a name within the part `config`.
     pub(super) fn is_undefined(&self, name: &str) -> bool {
-        let is_of_process = name.starts_with("$env.") || name.starts_with("$processEnvironment.");
-        !is_of_process && (name != "$environment" || self.environment.is_none())
+        text::of_process(name).is_none() && (name != "$environment" || self.environment.is_none())
     }
 
     /// Returns a template of text in this part, where Artillery knows the environment only.
@@ -138,8 +138,7 @@ impl Config {
     }
 
     fn piece(&self, name: &str, left_out: &mut Vec<LeftOut>) -> Piece {
-        let of_process = ["$env.", "$processEnvironment."].iter().find_map(|prefix| name.strip_prefix(prefix));
-        match (of_process.filter(|name| text::is_plain(name)), &self.environment) {
+        match (text::of_process(name).filter(|name| text::is_plain(name)), &self.environment) {
             (Some(name), _) => of_environment(name),
             (None, Some(environment)) if name == "$environment" => Piece::Text(environment.clone()),
             _ => {
@@ -161,7 +160,7 @@ impl Config {
             say("setting", name, "no counterpart");
         }
         if let Some(file) = self.node.get("processor").text() {
-            say("processor", file, "functions in JavaScript are not supported");
+            say("processor", file, FUNCTION);
         }
         for (name, _) in self.node.get("plugins").members() {
             if !matches!(name.as_str(), "expect" | "ensure") {

@@ -7,6 +7,7 @@ use super::text;
 use super::value;
 use crate::content::{content, is_kept, json};
 use crate::form::FORM;
+use crate::javascript;
 use crate::multipart::{self, Part};
 use crate::node::Node;
 use crate::parts::{
@@ -116,7 +117,7 @@ fn write(reader: &mut Reader<'_>, value: &Node, pieces: &mut Vec<Piece>) {
                 as_string(template, pieces);
             }
         },
-        literal => add(&value::json(literal)),
+        literal => add(&javascript::json(literal)),
     }
 }
 
@@ -128,7 +129,7 @@ fn is_undefined(reader: &mut Reader<'_>, value: &Node) -> bool {
 /// Writes the value of a name in the place of a value.
 fn of_name(reader: &mut Reader<'_>, name: &str, pieces: &mut Vec<Piece>) {
     match reader.find(name) {
-        Found::Constant(value) => push(pieces, Piece::Text(value::json(&value))),
+        Found::Constant(value) => push(pieces, Piece::Text(javascript::json(&value))),
         Found::Piece(piece, Kind::Literal) => push(pieces, piece),
         Found::Piece(piece, kind) => {
             if kind == Kind::Unknown {
@@ -162,7 +163,7 @@ fn add_text(reader: &mut Reader<'_>, text: &str, request: &mut Request) {
 
 fn add_form(reader: &mut Reader<'_>, form: &Node, request: &mut Request) {
     let mut parameters = Parameters::new();
-    for (name, value) in value::in_order(form.members()) {
+    for (name, value) in javascript::in_order(form.members()) {
         let value = form_value(reader, value);
         parameters.add(reader, name.as_str().into(), value);
     }
@@ -181,7 +182,7 @@ fn add_form(reader: &mut Reader<'_>, form: &Node, request: &mut Request) {
 fn form_value(reader: &mut Reader<'_>, value: &Node) -> Template {
     match value {
         Node::Text(text) => match text::whole(text).map(|name| reader.find(name)) {
-            Some(Found::Constant(value)) => value::string(&value).as_str().into(),
+            Some(Found::Constant(value)) => javascript::string(&value).as_str().into(),
             _ => reader.template(text),
         },
         Node::List(items) => {
@@ -194,14 +195,14 @@ fn form_value(reader: &mut Reader<'_>, value: &Node) -> Template {
             }
             made
         }
-        other => value::string(other).as_str().into(),
+        other => javascript::string(other).as_str().into(),
     }
 }
 
 /// Adds a multipart form.
 fn parts(reader: &mut Reader<'_>, form: &Node, request: &mut Request) {
     drop_field(request, "content-type");
-    let members = value::in_order(form.members());
+    let members = javascript::in_order(form.members());
     let is_file = |value: &Node| !value.get("fromFile").is_null();
     let has_type = |value: &Node| !is_file(value) && !value.get("contentType").is_null();
     let is_written_out = members.iter().any(|(_, value)| has_type(value))
@@ -250,7 +251,7 @@ fn part_value(reader: &mut Reader<'_>, name: &str, value: &Node) -> Template {
     let value = if matches!(value, Node::Object(_)) { value.get("value") } else { value };
     let template = match value {
         Node::Text(text) => reader.template(text),
-        other => value::string(other).as_str().into(),
+        other => javascript::string(other).as_str().into(),
     };
     reader.secrets.in_parameter(name, template)
 }

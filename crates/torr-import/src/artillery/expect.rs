@@ -5,6 +5,7 @@ use super::reader::Reader;
 use super::text;
 use super::value;
 use crate::draft::DraftEntry;
+use crate::javascript;
 use crate::json_path::jmes_path;
 use crate::node::Node;
 use crate::parts::{assert, integer};
@@ -137,7 +138,7 @@ fn equals(reader: &mut Reader<'_>, of: &Node) -> Result<Vec<Expectation>, &'stat
     for (_, other) in others {
         let other = match other {
             Node::Text(_) => other.clone(),
-            other => Node::Text(value::string(other)),
+            other => Node::Text(javascript::string(other)),
         };
         let value = expected(reader, &other).ok_or("a value that is no text")?;
         made.push(assert(query.clone(), vec![Filter::ToText], false, Predicate::Equal(value)));

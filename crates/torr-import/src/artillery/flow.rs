@@ -5,8 +5,10 @@ use super::reader::{Captured, Found, Reader};
 use super::text;
 use super::{request, value};
 use crate::draft::LeftOut;
+use crate::javascript;
 use crate::node::Node;
 use crate::parts::option;
+use crate::reason::FUNCTION;
 use torr_session::hurl::ast::{Expression, OptionName, OptionValue, Piece};
 
 /// The entries that a loop becomes at most.
@@ -18,9 +20,6 @@ const LONGEST_PAUSE: f64 = 365.0 * 86_400_000.0;
 
 /// Hooks, whose functions are in JavaScript.
 pub(super) const HOOKS: &[&str] = &["beforeRequest", "afterResponse", "beforeScenario", "afterScenario", "onError"];
-
-/// Why what a function does is left out.
-const FUNCTION: &str = "functions in JavaScript are not supported";
 
 impl Reader<'_> {
     /// Reads the steps of a flow.
@@ -88,7 +87,7 @@ impl Reader<'_> {
             Some(number) if number.fract() == 0.0 => Some(number * 1000.0),
             // A timer of node takes its shortest time for what is no number.
             Some(_) if matches!(known, Node::Number(_)) => Some(1.0),
-            _ => value::milliseconds(&value::in_text(known)),
+            _ => value::milliseconds(&javascript::in_text(known)),
         });
         let Some(pause) = pause else {
             return self.leave_out("think", spec.plain(), "a time that is not known: add a delay");
@@ -127,11 +126,12 @@ impl Reader<'_> {
             // A range moves the first index of a list as well.
             let from = self.range(step.get("count")).map_or(0, |(from, _)| from);
             let elements = elements.get(from..).unwrap_or_default();
-            if self.is_too_long(steps, elements.len()) {
+            let is_too_long = steps.len().saturating_mul(elements.len()) > LONGEST_LOOP;
+            if is_too_long {
                 let shown = format!("over {} values", elements.len());
                 self.leave_out("loop", shown, "its requests run for the first, since a file of them all is too long");
             }
-            let turns = if self.is_too_long(steps, elements.len()) { 1 } else { elements.len() };
+            let turns = if is_too_long { 1 } else { elements.len() };
             for (at, element) in elements.iter().take(turns).enumerate() {
                 self.turn(steps, [(count_name, (from + at).into()), (element_name, element.clone())]);
             }
@@ -229,11 +229,11 @@ impl Reader<'_> {
     fn range(&self, count: &Node) -> Option<(usize, usize)> {
         let text = match count {
             Node::Text(text) => match text::whole(text) {
-                Some(name) => value::in_text(&self.known(name)?),
+                Some(name) => javascript::in_text(&self.known(name)?),
                 None if text::has_names(text) => return None,
                 None => text.clone(),
             },
-            Node::Number(_) => value::in_text(count),
+            Node::Number(_) => javascript::in_text(count),
             _ => return None,
         };
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
@@ -246,10 +246,6 @@ impl Reader<'_> {
             }
             (None, None) => Some((0, 0)),
         }
-    }
-
-    fn is_too_long(&self, steps: &[Node], turns: usize) -> bool {
-        steps.len().saturating_mul(turns) > LONGEST_LOOP
     }
 
     /// Returns the expression that is all of a text.
@@ -267,10 +263,4 @@ fn uses(steps: &[Node], names: &[String; 2]) -> bool {
         let text = step.to_json();
         names.iter().any(|name| text.contains(name.as_str()))
     })
-}
-
-impl From<usize> for Node {
-    fn from(number: usize) -> Self {
-        Self::Number(number.into())
-    }
 }

@@ -3,6 +3,7 @@
 use super::config::Config;
 use super::value;
 use crate::draft::LeftOut;
+use crate::javascript;
 use crate::node::Node;
 
 /// The most users at a time that a run takes.
@@ -59,7 +60,10 @@ pub(super) fn read(config: &Config, folder: &str, longest: Longest) -> Load {
     }
     if let Some(records) = config.records.first() {
         let folder = if records.file.starts_with('/') { "" } else { folder };
-        load.flags.push(format!("--feeder {}", quoted(&format!("{folder}{}", records.file))));
+        let path = format!("{folder}{}", records.file);
+        // Only a NUL cannot be quoted, and no file has one in its name.
+        let path = shlex::try_quote(&path).map_or_else(|_| path.clone(), Into::into);
+        load.flags.push(format!("--feeder {path}"));
         if records.is_random {
             load.flags.push("--feeder-order random".to_owned());
         }
@@ -180,7 +184,7 @@ fn number(phase: &Node, name: &str) -> Option<f64> {
 /// Returns a phase as a line; `None` for one whose numbers are not known.
 fn line(phase: &Node) -> Option<Phase> {
     let length = |name: &str| {
-        let text = value::in_text(phase.get(name));
+        let text = javascript::in_text(phase.get(name));
         let whole = text.trim().parse::<f64>().ok().filter(|number| number.fract() == 0.0);
         let seconds = whole.or_else(|| value::milliseconds(&text).map(|time| time / 1000.0))?;
         (seconds > 0.0).then_some(seconds.min(LONGEST))
@@ -234,15 +238,5 @@ fn seconds(seconds: f64) -> String {
         format!("{}m", whole / 60)
     } else {
         format!("{whole}s")
-    }
-}
-
-/// Returns a word of a command line, in quotes where the shell would divide it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }

@@ -1,5 +1,6 @@
 //! Files of records (`payload`), which a run reads as a feeder.
 
+use super::value;
 use crate::draft::LeftOut;
 use crate::node::Node;
 
@@ -34,8 +35,7 @@ pub(super) fn read(
     read: &dyn Fn(&str) -> Result<Vec<u8>, String>,
 ) -> Vec<Records> {
     let mut made = Vec::new();
-    let all = if matches!(payload, Node::Object(_)) { std::slice::from_ref(payload) } else { payload.items() };
-    for (at, one) in all.iter().enumerate() {
+    for (at, one) in value::list(payload).iter().enumerate() {
         let file = one.get("path").plain();
         if one.get("loadAll").is_true() {
             let reason = "a list of all records is not supported: use --feeder, one record per session";

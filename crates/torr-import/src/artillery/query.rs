@@ -2,12 +2,11 @@
 
 use super::reader::{Found, Reader};
 use super::text;
-use super::value;
-use crate::form::encoded;
+use crate::form::{ESCAPES, is_serialized_alike, serialized};
+use crate::javascript;
 use crate::node::Node;
 use crate::parts::{NOWHERE, push};
 use torr_session::hurl::ast::{Filter, KeyValue, Piece, Request, Template};
-use url::form_urlencoded::byte_serialize;
 
 /// Parameters, each with a name and a value.
 #[derive(Default)]
@@ -35,16 +34,9 @@ impl Parameters {
 
     /// Returns the parameters as text.
     pub(super) fn text(self) -> Template {
-        let mut text = Template::default();
-        for (at, KeyValue { name, value, .. }) in self.pairs.into_iter().enumerate() {
-            if at > 0 {
-                push(&mut text.0, Piece::Text("&".to_owned()));
-            }
-            name.0.into_iter().map(serialized).for_each(|piece| push(&mut text.0, piece));
-            push(&mut text.0, Piece::Text("=".to_owned()));
-            value.0.into_iter().map(serialized).for_each(|piece| push(&mut text.0, piece));
-        }
-        text
+        let [to_text, escape] = ESCAPES;
+        // A space becomes a plus.
+        serialized(self.pairs, &[to_text, escape, Filter::Replace("%20".into(), "+".into())])
     }
 }
 
@@ -77,7 +69,7 @@ pub(super) fn add(reader: &mut Reader<'_>, qs: &Node, request: &mut Request) {
 /// Returns members in the order in which they are sent: those whose names have variables come last.
 pub(super) fn in_order(members: &[(String, Node)]) -> Vec<&(String, Node)> {
     let (last, first): (Vec<_>, Vec<_>) =
-        value::in_order(members).into_iter().partition(|(name, _)| text::has_names(name));
+        javascript::in_order(members).into_iter().partition(|(name, _)| text::has_names(name));
     first.into_iter().chain(last).collect()
 }
 
@@ -91,7 +83,7 @@ fn single(reader: &mut Reader<'_>, value: &Node) -> Template {
             _ => reader.template(text),
         },
         Node::Null | Node::List(_) | Node::Object(_) => Template::default(),
-        other => value::string(other).as_str().into(),
+        other => javascript::string(other).as_str().into(),
     }
 }
 
@@ -106,28 +98,13 @@ fn without_query(url: &mut Template) {
 
 /// Whether a hurl file encodes a name or a value as node does. Values that are not known are taken to be plain.
 fn is_alike(reader: &Reader<'_>, template: &Template) -> bool {
-    template.0.iter().all(|piece| {
-        let agrees = |text: &str| byte_serialize(text.as_bytes()).collect::<String>() == encoded(text);
-        match piece {
-            Piece::Text(text) => agrees(text),
-            Piece::Placeholder(expression) => match &expression.source {
-                torr_session::hurl::ast::Source::Variable(name) => {
-                    reader.variables.value(name).is_none_or(|value| value.contains("{{") || agrees(value))
-                }
-                _ => true,
-            },
-        }
+    template.0.iter().all(|piece| match piece {
+        Piece::Text(text) => is_serialized_alike(text),
+        Piece::Placeholder(expression) => match &expression.source {
+            torr_session::hurl::ast::Source::Variable(name) => {
+                reader.variables.value(name).is_none_or(|value| value.contains("{{") || is_serialized_alike(value))
+            }
+            _ => true,
+        },
     })
-}
-
-/// Returns a piece as node encodes it.
-fn serialized(piece: Piece) -> Piece {
-    match piece {
-        Piece::Text(text) => Piece::Text(byte_serialize(text.as_bytes()).collect()),
-        Piece::Placeholder(mut expression) => {
-            // A number that a response gave is no text yet, and a space becomes a plus.
-            expression.filters.extend([Filter::ToText, Filter::UrlEncode, Filter::Replace("%20".into(), "+".into())]);
-            Piece::Placeholder(expression)
-        }
-    }
 }

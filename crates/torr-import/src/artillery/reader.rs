@@ -6,6 +6,7 @@ use super::payload::{Kind, Records};
 use super::text::{self, Part};
 use super::value;
 use crate::draft::{Draft, LeftOut, Secret};
+use crate::javascript;
 use crate::node::{LARGEST, Node};
 use crate::parts::{self, capture, push, response};
 use crate::reason;
@@ -145,7 +146,7 @@ impl<'c> Reader<'c> {
 
     fn piece(&mut self, name: &str) -> Piece {
         match self.find(name) {
-            Found::Constant(value) => Piece::Text(value::in_text(&value)),
+            Found::Constant(value) => Piece::Text(javascript::in_text(&value)),
             Found::Piece(piece, _) => piece,
             Found::Undefined => Piece::Text("undefined".to_owned()),
         }
@@ -206,8 +207,7 @@ impl<'c> Reader<'c> {
 
     /// Returns what stands for one of Artillery's own names.
     fn own(&mut self, name: &str) -> Found {
-        let of_process = ["$env.", "$processEnvironment."].iter().find_map(|prefix| name.strip_prefix(prefix));
-        if let Some(name) = of_process.filter(|name| text::is_plain(name)) {
+        if let Some(name) = text::of_process(name).filter(|name| text::is_plain(name)) {
             return Found::Piece(of_environment(name), Kind::Text);
         }
         match name {
@@ -234,7 +234,7 @@ impl<'c> Reader<'c> {
 
     /// Returns a constant, unless those of this file are too large together.
     fn bounded(&mut self, value: Node) -> Found {
-        let is_kept = !self.is_full() && self.grow(value::in_text(&value).len());
+        let is_kept = !self.is_full() && self.grow(javascript::in_text(&value).len());
         if is_kept { Found::Constant(value) } else { Found::Undefined }
     }
 
@@ -266,7 +266,7 @@ impl<'c> Reader<'c> {
                     let reason = "the first value is used: Artillery takes a random one for each user";
                     if self.variables.value(name).is_none() {
                         self.leave_out("list of values", name, reason);
-                        self.variables.know(name, &items.first().map(value::in_text).unwrap_or_default(), false);
+                        self.variables.know(name, &items.first().map(javascript::in_text).unwrap_or_default(), false);
                     }
                 }
                 items.first().unwrap_or(&Node::Null)
@@ -283,7 +283,7 @@ impl<'c> Reader<'c> {
                 self.used(name, Kind::Text)
             }
             literal => {
-                self.variables.know(name, &value::json(literal), false);
+                self.variables.know(name, &javascript::json(literal), false);
                 self.used(name, Kind::Literal)
             }
         }

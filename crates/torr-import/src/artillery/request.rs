@@ -2,15 +2,19 @@
 
 use super::reader::{Found, Reader};
 use super::text::{self, Part};
-use super::{capture, condition, content, expect, query, value};
+use super::{capture, condition, content, expect, query};
 use crate::draft::{DraftEntry, LeftOut};
+use crate::javascript;
 use crate::node::Node;
 use crate::parts::{NOWHERE, drop_nameless, entry, filled, has_field, is_token, option, pair, push, sent_method};
 use crate::target::is_http;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use std::collections::HashMap;
 use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Request, Template};
 use torr_session::hurl::write_entry;
 
+/// What stands in no request line.
+const UNSENT: &AsciiSet = &CONTROLS.add(b' ');
 /// What Artillery accepts of content codings.
 const CODINGS: &str = "gzip, deflate, br";
 
@@ -89,7 +93,9 @@ pub(super) fn add(reader: &mut Reader<'_>, method: &str, params: &Node) {
 fn filled_name(reader: &Reader<'_>, name: &str) -> String {
     let part = |part: Part<'_>| match part {
         Part::Text(text) => text.to_owned(),
-        Part::Name(name) | Part::Call(name, _) => reader.known(name).as_ref().map_or(name.to_owned(), value::in_text),
+        Part::Name(name) | Part::Call(name, _) => {
+            reader.known(name).as_ref().map_or(name.to_owned(), javascript::in_text)
+        }
     };
     text::parts(name).into_iter().map(part).collect()
 }
@@ -101,7 +107,7 @@ fn address(reader: &mut Reader<'_>, text: &str) -> Option<Template> {
         Some(Part::Text(text)) => text.starts_with('/'),
         Some(Part::Name("target")) => false,
         Some(Part::Name(name)) => match reader.known(name) {
-            Some(known) => value::in_text(&known).starts_with('/'),
+            Some(known) => javascript::in_text(&known).starts_with('/'),
             None => {
                 if !reader.config.is_undefined(name) || reader.config.variable(name).is_none() {
                     let reason = "taken as the beginning of a whole URL: write the target before it if it is a path";
@@ -116,7 +122,7 @@ fn address(reader: &mut Reader<'_>, text: &str) -> Option<Template> {
     if begins_with_slash {
         match reader.find("target") {
             Found::Piece(piece, _) => push(&mut url.0, piece),
-            Found::Constant(value) => push(&mut url.0, Piece::Text(value::in_text(&value))),
+            Found::Constant(value) => push(&mut url.0, Piece::Text(javascript::in_text(&value))),
             Found::Undefined => return None,
         }
     }
@@ -143,18 +149,7 @@ fn address(reader: &mut Reader<'_>, text: &str) -> Option<Template> {
 
 /// Returns text of a URL in which spaces and what is no ASCII are percent-encoded, as they are when it is sent.
 fn encoded(text: &str) -> String {
-    let mut made = String::new();
-    for next in text.chars() {
-        match next {
-            '\t' | '\r' | '\n' => {}
-            next if next.is_ascii_graphic() => made.push(next),
-            next => {
-                let mut bytes = [0; 4];
-                next.encode_utf8(&mut bytes).bytes().for_each(|byte| made.push_str(&format!("%{byte:02X}")));
-            }
-        }
-    }
-    made
+    utf8_percent_encode(&text.replace(['\t', '\r', '\n'], ""), UNSENT).to_string()
 }
 
 /// Adds the fields of the defaults and those of the request, whose names are sent in small letters.
@@ -213,7 +208,7 @@ fn field(reader: &mut Reader<'_>, value: &Node, is_config: bool) -> Option<Templ
             }
             Some(reader.template(text))
         }
-        other => Some(value::string(other).as_str().into()),
+        other => Some(javascript::string(other).as_str().into()),
     }
 }
 
@@ -232,7 +227,7 @@ fn cookies(reader: &mut Reader<'_>, params: &Node, request: &mut Request) {
         let value = match value {
             Node::Text(text) if *is_config => reader.of_defaults(text),
             Node::Text(text) => reader.template(text),
-            other => value::string(other).as_str().into(),
+            other => javascript::string(other).as_str().into(),
         };
         let value = match value.literal() {
             Some(text) if !text.is_empty() => reader.secrets.whole(name, &format!("cookie {name}"), text),

@@ -55,6 +55,11 @@ pub(super) fn has_names(text: &str) -> bool {
     PLACE.is_match(text)
 }
 
+/// Returns the variable of the environment of Artillery's process that a name stands for.
+pub(super) fn of_process(name: &str) -> Option<&str> {
+    ["$env.", "$processEnvironment."].iter().find_map(|prefix| name.strip_prefix(prefix))
+}
+
 /// Whether text can stand as the name of a variable of the environment in a hurl file.
 pub(super) fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

@@ -4,7 +4,9 @@ use super::address;
 use super::item::{Auth, Item, Level};
 use super::reader::Reader;
 use crate::draft::{DraftEntry, LeftOut};
-use crate::parts::{NOWHERE, aws_options, capture, digest_options, drop_field, entry, option, pair, response};
+use crate::parts::{
+    NOWHERE, add_basic, aws_options, capture, digest_options, drop_field, entry, joined, option, pair, response,
+};
 use crate::reason::AUTHENTICATION;
 use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Query, Request, Template};
 
@@ -30,13 +32,7 @@ pub(super) fn add(reader: &mut Reader, auth: &Auth, request: &mut Request, left_
             let user = reader.template(auth.get("username"), left_out);
             let password = reader.credential("password", auth.get("password"), left_out);
             drop_field(request, "authorization");
-            if user.0.is_empty() {
-                // A section of a hurl file has no user without a name.
-                let pieces = [vec![Piece::Text(":".to_owned())], password.0].concat();
-                request.options.push(option(OptionName::User, OptionValue::Text(joined(pieces))));
-            } else {
-                request.basic_auth = Some(KeyValue { name: user, value: password, at: NOWHERE });
-            }
+            add_basic(request, user, password);
         }
         "digest" => {
             let user = reader.template(auth.get("username"), left_out);
@@ -45,7 +41,7 @@ pub(super) fn add(reader: &mut Reader, auth: &Auth, request: &mut Request, left_
         }
         "bearer" => {
             let token = reader.credential("token", auth.get("token"), left_out);
-            set(request, "Authorization".into(), behind("Bearer ", token));
+            set(request, "Authorization".into(), joined(["Bearer ".into(), token]));
         }
         "apikey" => {
             let key = auth.get("key").to_owned();
@@ -109,9 +105,7 @@ fn awsv4(reader: &mut Reader, auth: &Auth, request: &mut Request, left_out: &mut
     let scope = of_scope.map(|part| reader.template(part, left_out)).collect();
     let key = reader.template(auth.get("accessKeyId"), left_out);
     let secret = reader.credential("secret_key", auth.get("secretAccessKey"), left_out);
-    for (name, pieces) in aws_options(scope, key, secret) {
-        request.options.push(option(name, OptionValue::Text(joined(pieces))));
-    }
+    request.options.extend(aws_options(scope, key, secret));
     if !auth.get("sessionToken").is_empty() {
         let token = reader.credential("session_token", auth.get("sessionToken"), left_out);
         set(request, "X-Amz-Security-Token".into(), token);
@@ -135,7 +129,7 @@ fn oauth2(reader: &mut Reader, auth: &Auth, request: &mut Request, left_out: &mu
     } else {
         let prefix = auth.get("token_header_prefix").trim();
         let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix} ") };
-        set(request, "Authorization".into(), behind(&prefix, token));
+        set(request, "Authorization".into(), joined([prefix.as_str().into(), token]));
     }
 }
 
@@ -203,17 +197,4 @@ pub(super) fn set(request: &mut Request, name: Template, value: Template) {
         drop_field(request, name);
     }
     request.headers.push(KeyValue { name, value, at: NOWHERE });
-}
-
-fn behind(prefix: &str, token: Template) -> Template {
-    let mut pieces = vec![Piece::Text(prefix.to_owned())];
-    pieces.extend(token.0);
-    joined(pieces)
-}
-
-/// Returns a template whose neighbouring texts are one piece.
-fn joined(pieces: Vec<Piece>) -> Template {
-    let mut made = Vec::new();
-    pieces.into_iter().for_each(|piece| crate::parts::push(&mut made, piece));
-    Template(made)
 }

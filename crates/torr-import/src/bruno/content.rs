@@ -6,7 +6,7 @@ use super::reader::Reader;
 use super::scope::{self, parts};
 use crate::content::{is_kept, json, with_values_as_they_are};
 use crate::draft::LeftOut;
-use crate::form::{FORM, is_serialized_alike, serialized};
+use crate::form::{ESCAPES, FORM, is_serialized_alike, serialized};
 use crate::multipart::{self, Part};
 use crate::node::Node;
 use crate::parts::{NOWHERE, beside, drop_field, pair, plain_name, push, sent_media_type, within_json};
@@ -179,7 +179,7 @@ fn form(reader: &mut Reader, rows: &[Row], request: &mut Request, left_out: &mut
         return;
     }
     set_media_type(request, FORM);
-    request.body = Some(Body::Text { text: serialized(pairs), hint: TextHint::Plain });
+    request.body = Some(Body::Text { text: serialized(pairs, &ESCAPES), hint: TextHint::Plain });
 }
 
 /// Whether both forms have the same escapes for a text.

@@ -1,8 +1,8 @@
 //! Collections as Bruno writes them, and the hurl files that become of them.
 
 use super::{Options, import};
+use crate::made::{checked, entry};
 use std::collections::BTreeMap;
-use torr_session::hurl::parse;
 
 macro_rules! samples {
     ($folder:literal: $($name:literal),+ $(,)?) => {
@@ -20,17 +20,7 @@ fn imported(files: &[(&str, &str)], environment: Option<&str>, only: Option<&str
     let files: BTreeMap<String, String> =
         files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
     let options = Options { environment: environment.map(str::to_owned), only: only.map(str::to_owned) };
-    let draft = import(&files, &options).expect("it is a collection");
-    let text = draft.text();
-    parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    (text, draft.summary())
-}
-
-/// Returns the part of a file that begins with a name.
-fn entry<'t>(file: &'t str, name: &str) -> &'t str {
-    let start = file.find(&format!("# name: {name}\n")).unwrap_or_else(|| panic!("no {name} in {file}"));
-    let rest = &file[start..];
-    &rest[..rest[1..].find("# name: ").map_or(rest.len(), |end| end + 1)]
+    checked(&import(&files, &options).expect("it is a collection"))
 }
 
 /// Imports one request beside an empty collection and an environment with a host.

@@ -1,8 +1,8 @@
 //! Recordings in the dialects of browsers, and the hurl files that become of them.
 
 use super::{Options, import};
+use crate::made::checked;
 use serde_json::{Value, json};
-use torr_session::hurl::parse;
 
 fn header(name: &str, value: &str) -> Value {
     json!({"name": name, "value": value})
@@ -26,10 +26,7 @@ fn archive(entries: &[Value]) -> String {
 }
 
 fn imported(entries: &[Value]) -> (String, String) {
-    let draft = import(&archive(entries), &Options::default()).expect("it is a recording");
-    let text = draft.text();
-    parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    (text, draft.summary())
+    checked(&import(&archive(entries), &Options::default()).expect("it is a recording"))
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::pattern::pattern;
 use crate::reason::AUTHENTICATION;
 use regex::Regex;
 use std::sync::LazyLock;
-use torr_session::hurl::ast::{KeyValue, OptionValue, Template};
+use torr_session::hurl::ast::{KeyValue, Template};
 
 /// Credentials of Amazon: the key's name and the key, the session's token, the region and the service.
 static AWS: LazyLock<Regex> =
@@ -69,9 +69,7 @@ fn aws(made: &mut Made<'_>, rest: &str) -> bool {
     let scope = of_scope.map(|part| made.template(part)).collect();
     let key = made.template(part(1));
     let secret = credential(made, "secret_key", part(2));
-    for (name, pieces) in aws_options(scope, key, secret) {
-        made.option(name, OptionValue::Text(Template(pieces)));
-    }
+    made.request.options.extend(aws_options(scope, key, secret));
     if !part(3).is_empty() {
         let token = credential(made, "session_token", part(3));
         made.request.headers.push(pair("X-Amz-Security-Token", token));

@@ -1,7 +1,7 @@
 //! Files of requests, and the hurl files that become of them.
 
 use super::{Environment, Options, import};
-use torr_session::hurl::parse;
+use crate::made::checked;
 
 fn read(name: &str) -> Result<Vec<u8>, String> {
     match name {
@@ -20,10 +20,7 @@ fn imported_with(text: &str, environments: &[(&str, bool)], environment: Option<
     let of = |(text, is_secret): &(&str, bool)| Environment::Json { text: (*text).to_owned(), is_secret: *is_secret };
     let environments = environments.iter().map(of).collect();
     let options = Options { environments, environment: environment.map(str::to_owned), read: &read };
-    let draft = import(text, &options).expect("it has requests");
-    let file = draft.text();
-    parse(&file).unwrap_or_else(|error| panic!("{error}\n{file}"));
-    (file, draft.summary())
+    checked(&import(text, &options).expect("it has requests"))
 }
 
 fn imported(text: &str) -> String {

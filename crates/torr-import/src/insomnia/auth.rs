@@ -7,7 +7,9 @@ use super::reader::Reader;
 use crate::draft::{DraftEntry, LeftOut};
 use crate::form::FORM;
 use crate::node::Node;
-use crate::parts::{NOWHERE, aws_options, capture, digest_options, entry, has_field, option, pair, push, response};
+use crate::parts::{
+    NOWHERE, add_basic, aws_options, capture, digest_options, entry, has_field, joined, option, pair, response,
+};
 use crate::reason::AUTHENTICATION;
 use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Query, Request, Template};
 
@@ -47,7 +49,9 @@ pub(super) fn add<'c>(reader: &mut Reader<'c>, level: &'c Level, request: &mut R
             if auth.get("useISO88591").is_true() && !format!("{}{}", value("username"), value("password")).is_ascii() {
                 left_out.push(LeftOut::new("encoding", "ISO 8859-1", "the credentials are sent in UTF-8"));
             }
-            basic(reader, &value("username"), &value("password"), request, left_out);
+            let user = reader.template(&value("username"), left_out);
+            let password = reader.credential("password", &value("password"), left_out);
+            add_basic(request, user, password);
         }
         "digest" => {
             let user = reader.template(&value("username"), left_out);
@@ -68,8 +72,7 @@ pub(super) fn add<'c>(reader: &mut Reader<'c>, level: &'c Level, request: &mut R
             let secret = reader.credential(name_of_key(&key), &secret, left_out);
             let name = reader.template(&key, left_out);
             if value("addTo") == "cookie" {
-                let pieces = [name.0, vec![Piece::Text("=".to_owned())], secret.0].concat();
-                request.headers.push(pair("Cookie", joined(pieces)));
+                request.headers.push(pair("Cookie", joined([name, "=".into(), secret])));
             } else {
                 request.headers.push(KeyValue { name, value: secret, at: NOWHERE });
             }
@@ -88,18 +91,6 @@ fn name_of_key(key: &str) -> &str {
     if key.contains("{{") || key.contains("{%") { "api_key" } else { key }
 }
 
-fn basic(reader: &mut Reader<'_>, user: &str, password: &str, request: &mut Request, left_out: &mut Vec<LeftOut>) {
-    let name = reader.template(user, left_out);
-    let value = reader.credential("password", password, left_out);
-    if name.0.is_empty() {
-        // A section of a hurl file has no user without a name.
-        let pieces = [vec![Piece::Text(":".to_owned())], value.0].concat();
-        request.options.push(option(OptionName::User, OptionValue::Text(joined(pieces))));
-    } else {
-        request.basic_auth = Some(KeyValue { name, value, at: NOWHERE });
-    }
-}
-
 /// Adds a token with the prefix that people chose, if there is a token.
 fn bearer(prefix: &str, token: Template, request: &mut Request) {
     if token.0.is_empty() {
@@ -110,7 +101,7 @@ fn bearer(prefix: &str, token: Template, request: &mut Request) {
         "" => "Bearer ".to_owned(),
         prefix => format!("{prefix} "),
     };
-    request.headers.push(pair("Authorization", joined([vec![Piece::Text(prefix)], token.0].concat())));
+    request.headers.push(pair("Authorization", joined([prefix.as_str().into(), token])));
 }
 
 fn iam(reader: &mut Reader<'_>, auth: &Node, request: &mut Request, left_out: &mut Vec<LeftOut>) {
@@ -120,9 +111,7 @@ fn iam(reader: &mut Reader<'_>, auth: &Node, request: &mut Request, left_out: &m
     let scope = of_scope.map(|part| reader.template(part, left_out)).collect();
     let key = reader.template(&value("accessKeyId"), left_out);
     let secret = reader.credential("secret_key", &value("secretAccessKey"), left_out);
-    for (name, pieces) in aws_options(scope, key, secret) {
-        request.options.push(option(name, OptionValue::Text(joined(pieces))));
-    }
+    request.options.extend(aws_options(scope, key, secret));
     if !value("sessionToken").is_empty() {
         let token = reader.credential("session_token", &value("sessionToken"), left_out);
         request.headers.push(pair("X-Amz-Security-Token", token));
@@ -192,11 +181,4 @@ fn token_request(reader: &mut Reader<'_>, auth: &Node, grant: &str, left_out: &m
     write_form(form, &mut request);
     request.options.push(option(OptionName::Location, OptionValue::Boolean(true)));
     Some(request)
-}
-
-/// Returns a template whose neighbouring texts are one piece.
-fn joined(pieces: Vec<Piece>) -> Template {
-    let mut made = Vec::new();
-    pieces.into_iter().for_each(|piece| push(&mut made, piece));
-    Template(made)
 }

@@ -5,10 +5,10 @@ use super::tag::whole_file;
 use super::template::is_template;
 use crate::content::with_values_as_they_are;
 use crate::draft::LeftOut;
-use crate::form::{FORM, is_serialized_alike, serialized};
+use crate::form::{ESCAPES, FORM, is_serialized_alike, serialized};
 use crate::multipart::{Part, write_out};
 use crate::node::Node;
-use crate::parts::{NOWHERE, beside, drop_field, filled, plain_name, push, sent_media_type};
+use crate::parts::{NOWHERE, beside, drop_field, filled, plain_name, sent_media_type};
 use torr_session::hurl::ast::{Body, KeyValue, MultipartPart, Piece, Request, Template, TextHint};
 
 /// The media type of a multipart form.
@@ -35,9 +35,12 @@ pub(super) fn add(
             } else if !text.is_empty() && (kind.is_some() || expects) {
                 let text = if kind == Some("application/graphql") { graphql(&text) } else { text };
                 let template = template(reader, &text, renders, left_out);
-                let is_form = media_type(request).is_some_and(|kind| kind == FORM);
-                let made = with_values_as_they_are(template, is_form, &mut reader.inner.secrets);
-                request.body = Some(with_own_type(made, request));
+                let secrets = &mut reader.inner.secrets;
+                request.body = Some(match media_type(request) {
+                    Some(kind) => with_values_as_they_are(template, kind == FORM, secrets),
+                    // JSON of a hurl file brings a media type, and Insomnia sends what the fields say.
+                    None => Body::Text { text: secrets.text(template, false), hint: TextHint::Plain },
+                });
             } else if !text.is_empty() {
                 let reason = format!("without a type, Insomnia sends none with {}", request.method);
                 left_out.push(LeftOut::new("content", "", reason));
@@ -55,23 +58,6 @@ fn template(reader: &mut Reader<'_>, text: &str, renders: bool, left_out: &mut V
 fn media_type(request: &Request) -> Option<String> {
     let is_it = |field: &&KeyValue| field.name.literal().is_some_and(|name| name.eq_ignore_ascii_case("content-type"));
     request.headers.iter().find(is_it).map(|field| filled(&field.value))
-}
-
-/// Returns content that brings no media type of its own, as Insomnia sends what the fields say.
-fn with_own_type(made: Body, request: &Request) -> Body {
-    match made {
-        Body::Json(pieces) if media_type(request).is_none() => {
-            let pieces = pieces.into_iter().map(|piece| match piece {
-                torr_session::hurl::ast::JsonPiece::Text(text) => Piece::Text(text),
-                torr_session::hurl::ast::JsonPiece::InString(expression)
-                | torr_session::hurl::ast::JsonPiece::Value(expression) => Piece::Placeholder(expression),
-            });
-            let mut text = Template::default();
-            pieces.for_each(|piece| push(&mut text.0, piece));
-            Body::Text { text, hint: TextHint::Plain }
-        }
-        made => made,
-    }
 }
 
 /// Returns text of a query as Insomnia writes it anew: JSON without space, and with space where a comment of the template would end.
@@ -122,7 +108,7 @@ pub(super) fn write_form(pairs: Vec<KeyValue>, request: &mut Request) {
         request.form = pairs;
         return;
     }
-    request.body = Some(Body::Text { text: serialized(pairs), hint: TextHint::Plain });
+    request.body = Some(Body::Text { text: serialized(pairs, &ESCAPES), hint: TextHint::Plain });
 }
 
 fn multipart(reader: &mut Reader<'_>, body: &Node, renders: bool, request: &mut Request, left_out: &mut Vec<LeftOut>) {

@@ -1,12 +1,9 @@
 //! Exports of version 4: one list of resources, each of which names the one that it is part of.
 
-use super::item::{Child, Collection, Environments, Folder, Item, Level, Settings, cookies, flag, rows, sorted};
+use super::item::{self, Child, Collection, DEEPEST, Environments, Folder, Level, Settings, cookies, flag, sorted};
 use crate::draft::ImportError;
 use crate::node::Node;
 use std::collections::{HashMap, HashSet};
-
-/// The levels of folders.
-const DEEPEST: usize = 64;
 
 /// The resources of an export, by those that they are part of.
 type Resources<'n> = HashMap<&'n str, Vec<&'n Node>>;
@@ -52,10 +49,7 @@ pub(super) fn read(root: &Node) -> Result<Collection, ImportError> {
     for resource in all {
         match kind(resource) {
             "cookie_jar" => left_out.extend(cookies(resource)),
-            "unit_test_suite" => {
-                let reason = "unit tests are not imported".to_owned();
-                left_out.push(("test suite".to_owned(), resource.get("name").plain(), reason));
-            }
+            "unit_test_suite" => left_out.push(item::suite(resource)),
             _ => {}
         }
     }
@@ -125,7 +119,7 @@ fn child<'n>(node: &'n Node, by_parent: &mut Resources<'n>, depth: usize) -> Opt
             Child::Folder(Folder { level: level(node), children: children(node, by_parent, depth + 1) })
         }
         "request_group" => other("folders nested too deeply"),
-        "request" => Child::Item(Box::new(item(node))),
+        "request" => Child::Item(item::item(node, level(node), id(node).to_owned(), settings(node))),
         "grpc_request" => other("requests of gRPC"),
         "websocket_request" => other("requests of WebSocket"),
         "socketio_request" => other("requests of Socket.IO"),
@@ -135,33 +129,17 @@ fn child<'n>(node: &'n Node, by_parent: &mut Resources<'n>, depth: usize) -> Opt
 }
 
 fn level(node: &Node) -> Level {
-    Level {
-        name: node.get("name").plain(),
-        headers: rows(node.get("headers")),
-        auth: node.get("authentication").clone(),
-        environment: sorted(node.get("environment")),
-        before: node.get("preRequestScript").plain(),
-        after: node.get("afterResponseScript").plain(),
-    }
+    item::level(node, node.get("preRequestScript"), node.get("afterResponseScript"))
 }
 
-fn item(node: &Node) -> Item {
+fn settings(node: &Node) -> Settings {
     let setting = |name: &str, otherwise: bool| flag(node.get(name), otherwise);
-    Item {
-        level: Level { environment: Node::Null, ..level(node) },
-        id: node.get("_id").plain(),
-        method: node.get("method").plain(),
-        url: node.get("url").plain(),
-        path: rows(node.get("pathParameters")),
-        parameters: rows(node.get("parameters")),
-        body: node.get("body").clone(),
-        settings: Settings {
-            renders_body: !setting("settingDisableRenderRequestBody", false),
-            encodes_url: setting("settingEncodeUrl", true),
-            follows: node.get("settingFollowRedirects").text() != Some("off"),
-            sends_cookies: setting("settingSendCookies", true),
-            stores_cookies: setting("settingStoreCookies", true),
-            rebuilds_path: setting("settingRebuildPath", true),
-        },
+    Settings {
+        renders_body: !setting("settingDisableRenderRequestBody", false),
+        encodes_url: setting("settingEncodeUrl", true),
+        follows: node.get("settingFollowRedirects").text() != Some("off"),
+        sends_cookies: setting("settingSendCookies", true),
+        stores_cookies: setting("settingStoreCookies", true),
+        rebuilds_path: setting("settingRebuildPath", true),
     }
 }

@@ -106,8 +106,42 @@ pub(super) struct Collection {
     pub(super) left_out: Vec<(String, String, String)>,
 }
 
+/// The levels of folders; JSON and YAML have a limit near.
+pub(super) const DEEPEST: usize = 64;
+
+/// Returns what a folder or a request says, with its scripts.
+pub(super) fn level(node: &Node, before: &Node, after: &Node) -> Level {
+    Level {
+        name: node.get("name").plain(),
+        headers: rows(node.get("headers")),
+        auth: node.get("authentication").clone(),
+        environment: sorted(node.get("environment")),
+        before: before.plain(),
+        after: after.plain(),
+    }
+}
+
+/// Returns a request. It has no variables of its own.
+pub(super) fn item(node: &Node, level: Level, id: String, settings: Settings) -> Box<Item> {
+    Box::new(Item {
+        level: Level { environment: Node::Null, ..level },
+        id,
+        method: node.get("method").plain(),
+        url: node.get("url").plain(),
+        path: rows(node.get("pathParameters")),
+        parameters: rows(node.get("parameters")),
+        body: node.get("body").clone(),
+        settings,
+    })
+}
+
+/// Returns what is said of a suite of tests.
+pub(super) fn suite(node: &Node) -> (String, String, String) {
+    ("test suite".to_owned(), node.get("name").plain(), "unit tests are not imported".to_owned())
+}
+
 /// Returns the rows of a list.
-pub(super) fn rows(list: &Node) -> Vec<Row> {
+fn rows(list: &Node) -> Vec<Row> {
     let row = |row: &Node| Row {
         name: row.get("name").plain(),
         value: row.get("value").plain(),

@@ -6,6 +6,7 @@
 
 use super::item::{Item, Level};
 use super::template::{Part, is_template, parts};
+use crate::javascript;
 use crate::node::Node;
 use crate::secret::Secrets;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -283,16 +284,7 @@ fn each(node: &Node, found: &mut dyn FnMut(String, String)) {
     }
 }
 
-/// Returns a value as a template shows it, in the notation of JavaScript.
+/// Returns a value as a template shows it.
 pub(super) fn plain(node: &Node) -> String {
-    match node {
-        Node::Null => String::new(),
-        Node::Number(number) => match number.as_f64() {
-            Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 1e15 => format!("{float:.0}"),
-            _ => number.to_string(),
-        },
-        Node::List(items) => items.iter().map(plain).collect::<Vec<_>>().join(","),
-        Node::Object(_) => "[object Object]".to_owned(),
-        other => other.plain(),
-    }
+    if node.is_null() { String::new() } else { javascript::string(node) }
 }

@@ -4,23 +4,13 @@
 //! pass on fields and authentication, parameters of the path, scripts) is what the source of later versions does.
 
 use super::{Options, import};
-use torr_session::hurl::parse;
+use crate::made::{checked, entry};
 
 const SHOP_5: &str = include_str!("../../samples/shop-5.insomnia.yaml");
 const SHOP_4: &str = include_str!("../../samples/shop-4.insomnia.json");
 
 fn imported(text: &str, options: &Options<'_>) -> (String, String) {
-    let draft = import(text, options).expect("it is a collection");
-    let text = draft.text();
-    parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    (text, draft.summary())
-}
-
-/// Returns the part of a file that begins with a name.
-fn entry<'t>(file: &'t str, name: &str) -> &'t str {
-    let start = file.find(&format!("# name: {name}\n")).unwrap_or_else(|| panic!("no {name} in {file}"));
-    let rest = &file[start..];
-    &rest[..rest[1..].find("# name: ").map_or(rest.len(), |end| end + 1)]
+    checked(&import(text, options).expect("it is a collection"))
 }
 
 /// Imports a collection with these lines of YAML, beside some variables.

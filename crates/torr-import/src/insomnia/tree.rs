@@ -1,19 +1,15 @@
 //! Exports of version 5, in which folders hold what stands in them, and the order of requests.
 
-use super::item::{Child, Collection, Environments, Folder, Item, Level, Settings, cookies, flag, rows, sorted};
+use super::item::{
+    self, Child, Collection, DEEPEST, Environments, Folder, Item, Level, Settings, cookies, flag, sorted,
+};
 use crate::draft::LeftOut;
 use crate::node::Node;
-
-/// The levels of folders; JSON and YAML have a limit near.
-const DEEPEST: usize = 64;
 
 /// Reads a collection, or the collection of a specification.
 pub(super) fn read(root: &Node) -> Collection {
     let mut left_out = cookies(root.get("cookieJar"));
-    for suite in root.get("testSuites").items() {
-        let reason = "unit tests are not imported".to_owned();
-        left_out.push(("test suite".to_owned(), suite.get("name").plain(), reason));
-    }
+    left_out.extend(root.get("testSuites").items().iter().map(item::suite));
     for _ in root.get("certificates").items() {
         let reason = "pass the certificate of a server to the run (--cacert)".to_owned();
         left_out.push(("certificate".to_owned(), String::new(), reason));
@@ -50,7 +46,7 @@ fn child(node: &Node, depth: usize) -> Child {
         };
     }
     if !node.get("method").is_null() {
-        return Child::Item(Box::new(item(node, id)));
+        return Child::Item(item::item(node, level(node), id, settings(node.get("settings"))));
     }
     if !node.get("reflectionApi").is_null() {
         return other("requests of gRPC");
@@ -63,28 +59,8 @@ fn child(node: &Node, depth: usize) -> Child {
 }
 
 fn level(node: &Node) -> Level {
-    Level {
-        name: node.get("name").plain(),
-        headers: rows(node.get("headers")),
-        auth: node.get("authentication").clone(),
-        environment: sorted(node.get("environment")),
-        before: node.get("scripts").get("preRequest").plain(),
-        after: node.get("scripts").get("afterResponse").plain(),
-    }
-}
-
-fn item(node: &Node, id: String) -> Item {
-    Item {
-        // Requests have no variables of their own.
-        level: Level { environment: Node::Null, ..level(node) },
-        id,
-        method: node.get("method").plain(),
-        url: node.get("url").plain(),
-        path: rows(node.get("pathParameters")),
-        parameters: rows(node.get("parameters")),
-        body: node.get("body").clone(),
-        settings: settings(node.get("settings")),
-    }
+    let scripts = node.get("scripts");
+    item::level(node, scripts.get("preRequest"), scripts.get("afterResponse"))
 }
 
 fn settings(node: &Node) -> Settings {

@@ -1,17 +1,14 @@
 //! Descriptions of versions 3.0 and 3.1, and the hurl files that become of them.
 
 use super::{Options, import, import_with};
-use crate::Draft;
+use crate::made::checked;
 use torr_session::hurl::parse;
 
 const ORDERS: &str = include_str!("../../samples/orders-3.0.yaml");
 const NOTES: &str = include_str!("../../samples/notes-3.1.json");
 
 fn imported(text: &str, options: &Options) -> (String, String) {
-    let draft: Draft = import(text, options).expect("it is a description");
-    let file = draft.text();
-    parse(&file).unwrap_or_else(|error| panic!("{error}\n{file}"));
-    (file, draft.summary())
+    checked(&import(text, options).expect("it is a description"))
 }
 
 /// Returns the text of the entry that begins with a line.

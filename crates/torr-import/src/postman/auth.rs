@@ -2,10 +2,10 @@
 
 use crate::draft::LeftOut;
 use crate::node::Node;
-use crate::parts::{NOWHERE, aws_options, digest_options, option, pair};
+use crate::parts::{NOWHERE, aws_options, digest_options, joined, pair};
 use crate::reader::Reader;
 use crate::reason::AUTHENTICATION;
-use torr_session::hurl::ast::{KeyValue, OptionValue, Piece, Request, Template};
+use torr_session::hurl::ast::{KeyValue, Request, Template};
 
 /// Adds the credentials of a request.
 pub(super) fn add(reader: &mut Reader, auth: &Node, request: &mut Request, left_out: &mut Vec<LeftOut>) {
@@ -27,7 +27,7 @@ pub(super) fn add(reader: &mut Reader, auth: &Node, request: &mut Request, left_
         }
         "bearer" => {
             let token = credential(reader, "token", &value("token"), left_out);
-            request.headers.push(pair("Authorization", behind("Bearer ", token)));
+            request.headers.push(pair("Authorization", joined(["Bearer ".into(), token])));
         }
         "apikey" => {
             let key = value("key");
@@ -44,7 +44,7 @@ pub(super) fn add(reader: &mut Reader, auth: &Node, request: &mut Request, left_
             } else {
                 let prefix = Some(value("headerPrefix")).filter(|prefix| !prefix.trim().is_empty());
                 let prefix = format!("{} ", prefix.as_deref().unwrap_or("Bearer").trim());
-                request.headers.push(pair("Authorization", behind(&prefix, token)));
+                request.headers.push(pair("Authorization", joined([prefix.as_str().into(), token])));
             }
         }
         "awsv4" => {
@@ -53,9 +53,7 @@ pub(super) fn add(reader: &mut Reader, auth: &Node, request: &mut Request, left_
             let scope = of_scope.map(|part| reader.template(part, left_out)).collect();
             let key = reader.template(&value("accessKey"), left_out);
             let secret = credential(reader, "secret_key", &value("secretKey"), left_out);
-            for (name, pieces) in aws_options(scope, key, secret) {
-                request.options.push(option(name, OptionValue::Text(Template(pieces))));
-            }
+            request.options.extend(aws_options(scope, key, secret));
             let token = value("sessionToken");
             if !token.is_empty() {
                 let token = credential(reader, "session_token", &token, left_out);
@@ -81,10 +79,4 @@ fn value(of: &Node, name: &str) -> String {
 fn credential(reader: &mut Reader, name: &str, value: &str, left_out: &mut Vec<LeftOut>) -> Template {
     let template = reader.template(value, left_out);
     reader.secrets.credential(name, template)
-}
-
-fn behind(prefix: &str, token: Template) -> Template {
-    let mut pieces = vec![Piece::Text(prefix.to_owned())];
-    pieces.extend(token.0);
-    Template(pieces)
 }

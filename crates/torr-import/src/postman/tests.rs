@@ -1,18 +1,15 @@
 //! Collections as Postman exports them, and the hurl files that become of them.
 
 use super::{Beside, import, import_with};
+use crate::made::checked;
 use serde_json::{Value, json};
-use torr_session::hurl::parse;
 
 const SHOP: &str = include_str!("../../samples/shop-2.1.postman_collection.json");
 const ENVIRONMENT: &str = include_str!("../../samples/test.postman_environment.json");
 const ECHO: &str = include_str!("../../samples/echo-2.0.postman_collection.json");
 
 fn imported(text: &str, environment: Option<&str>) -> (String, String) {
-    let draft = import(text, environment).expect("it is a collection");
-    let file = draft.text();
-    parse(&file).unwrap_or_else(|error| panic!("{error}\n{file}"));
-    (file, draft.summary())
+    checked(&import(text, environment).expect("it is a collection"))
 }
 
 /// Returns the hurl file of one request.

@@ -2,6 +2,7 @@
 
 use crate::exit::CliError;
 use std::path::{Path, PathBuf};
+use torr_doctor::quoted;
 use torr_import::artillery::Script;
 
 /// Returns the part of a name, or all without a name. `kind` says what the parts are.
@@ -59,7 +60,10 @@ pub(super) fn files(names: &[&str], output: &Path, message: &str) -> Result<Vec<
 
 /// Returns the command of the load of a script whose parts are these files: the scenarios, and what runs before and after them.
 pub(super) fn command(script: &Script, files: &[PathBuf]) -> String {
-    let shown = |path: &PathBuf| if path == Path::new("-") { "FILE".to_owned() } else { path.display().to_string() };
+    let shown = |path: &PathBuf| match path == Path::new("-") {
+        true => "FILE".to_owned(),
+        false => quoted(&path.to_string_lossy()),
+    };
     let mut words = vec!["torr".to_owned()];
     let mut files = files.iter().map(shown);
     for (scenario, file) in script.scenarios.iter().zip(files.by_ref()) {
