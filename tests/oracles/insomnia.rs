@@ -1,7 +1,7 @@
 //! Insomnia's own code, as its last command line on npm has it (release 2022.6), as an oracle: an export of version 4, and the same as
 //! version 5, become hurl files that send what it sends. Its native binding of libcurl is replaced by the command line of curl.
 
-use crate::compare::{Compared, assert_same, compared};
+use crate::compare::{assert_same, compared};
 use crate::echo::{Arrived, Echo};
 use crate::newman::ORACLES;
 use crate::walk;
