@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 use std::io::Write;
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use torr_test_support::program::{torr, torr_json};
+use torr_test_support::program::{Running, torr, torr_command, torr_json};
 use torr_test_support::script::{Client, OK, Script};
 
 fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
@@ -191,6 +192,22 @@ fn a_hurl_file_meets_challenges_and_reads_credentials_of_files() {
     let result = torr_json(&["-n", "1", "-c", "1", &file]);
     assert_eq!(result["errors"]["status"], 0, "{}", result["errors"]);
     assert!(!result.to_string().contains("s3cret"), "{result}");
+    // The user's own file is read by a check and by a run.
+    let own = write("own.hurl", format!("GET {url}own\n[Options]\nnetrc: true\nHTTP 401\n"));
+    let at_home = |args: &[&str], home: &Path| {
+        let mut command = torr_command(args);
+        command.env("HOME", home);
+        Running::start(command).wait()
+    };
+    std::fs::rename(folder.path().join("credentials"), folder.path().join(".netrc")).expect("it is there");
+    for args in [["check", &own], ["once", &own]] {
+        let ended = at_home(&args, folder.path());
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let ended = at_home(&args, Path::new("/dev/null"));
+        assert!(ended.code == Some(2) && ended.stderr.contains("own.hurl:3:1: cannot read ~/.netrc: "), "{ended:?}");
+    }
+    let of_own = server.texts().iter().find(|text| text.contains(" /own ")).cloned().expect("it was sent");
+    assert_eq!(field(&of_own, "Authorization"), Some("Basic YW5uOnMzY3JldA=="));
     let missing = write("b.hurl", format!("GET {url}\n[Options]\nnetrc-file: none\n"));
     let ended = torr(&["check", &missing]);
     assert!(ended.code == Some(2) && ended.stderr.contains("b.hurl:3:1: cannot read '"), "{ended:?}");
@@ -262,6 +279,10 @@ fn a_token_that_is_not_issued_ends_the_command_with_the_reason() {
     let tokens = Script::start(issuing(false));
     let url = tokens.url();
     let args = ["--oauth2-client", "me:s3:cret", "--oauth2-token-url", &url, "-n", "1", "http://127.0.0.1:1"];
+    let unreachable =
+        torr(&["--oauth2-client", "me:x", "--oauth2-token-url", "http://127.0.0.1:1/", "http://127.0.0.1:1"]);
+    let refused = "torr: cannot get a token from http://127.0.0.1:1/: connection refused\n";
+    assert!(unreachable.code == Some(3) && unreachable.stderr == refused, "{unreachable:?}");
     let ended = torr(&args);
     let line = format!("torr: cannot get a token from {url}: status 401 (invalid_client: no ***");
     assert!(ended.stderr.starts_with(&line) && !ended.stderr.contains('\u{1b}'), "{ended:?}");

@@ -14,6 +14,7 @@ use std::time::Duration;
 use torr_gauge::redact;
 use torr_gauge::secrets::Secrets;
 use torr_load::{RequestPart, TlsPart};
+use torr_net::errors::describe;
 use torr_press::request::token::{Renewal, Token};
 use ureq::Agent;
 use ureq::http::Uri;
@@ -60,7 +61,11 @@ struct Refusal {
 
 impl From<ureq::Error> for Refusal {
     fn from(error: ureq::Error) -> Self {
-        Self { is_of_client: false, why: error.to_string() }
+        let why = match error {
+            ureq::Error::Io(error) => describe(&error),
+            error => error.to_string(),
+        };
+        Self { is_of_client: false, why }
     }
 }
 
@@ -232,8 +237,7 @@ fn tls_config(part: &TlsPart) -> Result<TlsConfig, PlanError> {
     let roots: Vec<Certificate<'static>> = match &part.cacert {
         Some(path) => {
             let wrong = |why: String| PlanError::Usage(format!("--cacert {}: {why}", path.display()));
-            let pem =
-                part.files.read(&path.to_string_lossy()).map_err(|error| wrong(torr_net::errors::describe(&error)))?;
+            let pem = part.files.read(&path.to_string_lossy()).map_err(|error| wrong(describe(&error)))?;
             let certificates = parse_pem(&pem).filter_map(Result::ok).filter_map(|item| match item {
                 PemItem::Certificate(certificate) => Some(certificate),
                 _ => None,

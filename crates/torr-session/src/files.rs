@@ -1,6 +1,7 @@
 //! Files that a hurl file names, read before the run.
 
 use crate::hurl::{ParseError, Position, ast};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 /// Where files come from.
@@ -38,6 +39,15 @@ pub fn read(name: &ast::Template, at: Position, files: &dyn Files) -> Result<(St
     files.read(name).map(|content| (name.to_owned(), content)).map_err(error)
 }
 
+/// Returns the content of the user's own file of credentials.
+///
+/// # Errors
+/// That of the system; without a home folder, [`io::ErrorKind::NotFound`].
+pub fn own_netrc() -> io::Result<Vec<u8>> {
+    let missing = || io::Error::new(io::ErrorKind::NotFound, "there is no home folder");
+    std::fs::read(std::env::home_dir().ok_or_else(missing)?.join(".netrc"))
+}
+
 /// The files below a folder.
 #[derive(Debug, Clone)]
 pub struct Folder(PathBuf);
@@ -65,5 +75,9 @@ impl Files for Folder {
     fn read(&self, name: &str) -> Result<Vec<u8>, String> {
         let path = self.path(name)?;
         std::fs::read(&path).map_err(|error| format!("cannot read '{}': {error}", path.display()))
+    }
+
+    fn netrc(&self) -> Result<Vec<u8>, String> {
+        own_netrc().map_err(|error| format!("cannot read ~/.netrc: {error}"))
     }
 }

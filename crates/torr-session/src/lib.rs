@@ -27,7 +27,7 @@ mod value;
 mod walk;
 
 pub use error::EvaluationError;
-pub use files::{Files, Folder};
+pub use files::{Files, Folder, own_netrc};
 pub use scope::{Names, Variables};
 pub use session::{Entry, Session};
 pub use template::{Expression, Template};

@@ -11,7 +11,7 @@ use torr_load::{FileSource, VariablePart};
 use torr_net::errors::describe;
 use torr_session::hurl::{self, ParseError, Position};
 use torr_session::users::{RunSettings, SessionFile};
-use torr_session::{Entry, Files, Folder, Session, Value};
+use torr_session::{Entry, Files, Folder, Session, Value, own_netrc};
 
 /// Files of a run, compiled, with the variables that they begin with.
 pub struct Prepared {
@@ -142,8 +142,7 @@ impl Files for NamedFiles<'_> {
         if self.source.is_of_fleet() {
             return Err("'netrc' is not supported in a fleet: use netrc-file, which is sent to the agents".to_owned());
         }
-        let home = std::env::home_dir().ok_or("there is no home folder for .netrc: use netrc-file")?;
-        std::fs::read(home.join(".netrc")).map_err(|error| format!("cannot read ~/.netrc: {}", describe(&error)))
+        own_netrc().map_err(|error| format!("cannot read ~/.netrc: {}", describe(&error)))
     }
 
     fn refuses_environment(&self) -> Option<&'static str> {
