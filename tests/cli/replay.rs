@@ -241,6 +241,15 @@ fn a_log_with_bursts_has_another_p99_than_its_mean_rate() {
     assert!(bursts["latency_us"]["p99"].as_u64().is_some_and(|us| us >= 100_000), "{bursts:#}");
     assert!(waited_in_bursts >= 300, "{waited_in_bursts} of 500 requests waited");
 
+    // The same bursts at a rate of the load.
+    let (server, workers) = bounded();
+    let load = ["--log", path, "--log-format", format, "-r", "200", "-n", "500", "-c", "100", "-q", "--json", "-"];
+    let logged = measured(&[&[&server.url(), "--arrivals", "logged"], &load[..]].concat());
+    assert!(logged["latency_us"]["p99"].as_u64().is_some_and(|us| us >= 100_000), "{logged:#}");
+    let waited_in_logged = workers.waited.load(Ordering::SeqCst);
+    assert!(waited_in_logged >= 300, "{waited_in_logged} of 500 requests waited");
+    assert_eq!((&logged["plan"]["arrivals"], &logged["plan"]["rate"]), (&"logged".into(), &200.0.into()));
+
     let (server, workers) = bounded();
     measured(&[&server.url(), "-r", "200", "-n", "500", "-c", "100", "-q", "--json", "-"]);
     let waited = workers.waited.load(Ordering::SeqCst);
@@ -268,18 +277,33 @@ fn the_mix_of_a_log_is_a_load_of_any_pace() {
     }
     assert!(!format!("{ended:?}").contains("s3cretvalue"), "{ended:?}");
 
-    let ended = torr(&["limit", &target, "--log", &path, "--budget", "5s", "--max-connections", "2", "--json", "-"]);
+    let search = ["limit", &target, "--log", &path, "--budget", "5s", "--max-connections", "2", "--json", "-"];
+    let ended = torr(&[&search[..], &["--arrivals", "logged"]].concat());
     assert!(ended.code == Some(0) || ended.code == Some(1), "{ended:?}");
+    let outcome: Value = serde_json::from_str(&ended.stdout).expect("it is JSON");
+    assert_eq!(outcome["arrivals"], "logged");
     let paths: std::collections::BTreeSet<_> =
         server.texts().iter().map(|text| text.lines().next().unwrap_or_default().to_owned()).collect();
     assert_eq!(paths.iter().map(String::as_str).collect::<Vec<_>>(), [expected[2], one, expected[1]]);
 
+    let other = tempfile::tempdir().expect("there is room");
+    let single = log(other.path(), &["GET /"]);
     for (args, line) in [
         (&["http://127.0.0.1:1/path", "--log", &path][..], "with --log, the URL must be http(s):// without a path"),
         (&["http://127.0.0.1:1", "--log", "/no/such.log"], "/no/such.log"),
         (&["http://127.0.0.1:1", "--log", &path, "--data", "x"], "--data"),
         (&["http://127.0.0.1:1", "--log", &path, "--log-methods", "DELETE"], "add --log-methods GET,HEAD,POST"),
         (&["http://127.0.0.1:1", "--log-methods", "GET"], "--log-methods needs --log"),
+        (&["http://127.0.0.1:1", "-r", "9", "--arrivals", "logged"], "--arrivals logged needs --log"),
+        (&["limit", "http://127.0.0.1:1", "--arrivals", "logged"], "--arrivals logged needs --log"),
+        (
+            &["http://127.0.0.1:1", "--log", &single, "-r", "9", "--arrivals", "logged"],
+            "all requests of the log have the same time",
+        ),
+        (
+            &["limit", "http://127.0.0.1:1", "--log", &single, "--arrivals", "logged"],
+            "all requests of the log have the same time",
+        ),
     ] {
         let ended = torr(args);
         assert!(ended.code == Some(2) && ended.stderr.contains(line), "{args:?}: {ended:?}");

@@ -1,6 +1,8 @@
 //! HTTP/2 against real servers and against wrong ones: every request is accounted for.
 
 use crate::http2_server::{Http2Server, Manner, Reply};
+use crate::recording::{REPLAYED, Recording};
+use bytes::Bytes;
 use h2::Reason;
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -379,4 +381,25 @@ fn mistakes_name_what_to_give_instead() {
         assert_eq!((ended.code, ended.stderr.lines().count()), (Some(2), 1), "{args:?}: {ended:?}");
         assert!(ended.stderr.contains(word), "{args:?}: {}", ended.stderr);
     }
+}
+
+#[test]
+fn a_recording_of_goreplay_is_sent_with_its_bodies() {
+    let large = "x".repeat(100_000);
+    let expected = large.clone();
+    let server = Http2Server::start(Manner::by_content(move |path, content| match (path, content) {
+        ("/orders", b"{\"a\": 1}") => Reply::ok("kept"),
+        ("/large", content) if content == expected.as_bytes() => Reply::ok("kept"),
+        ("/", b"") => Reply::ok("page"),
+        _ => Reply::Response(400, vec![], Bytes::new(), None),
+    }));
+    let recording = Recording::new(&[("POST", "/orders", "{\"a\": 1}"), ("PUT", "/large", &large), ("GET", "/", "")]);
+    let target = server.url();
+    let ended =
+        torr(&[&["replay", recording.path(), "--target", &target, "--http2-prior-knowledge"], REPLAYED].concat());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let result: Value = serde_json::from_str(&ended.stdout).expect("it is JSON");
+    adds_up(&result);
+    assert_eq!((count(&result, "/requests"), count(&result, "/status/200")), (3, 3), "{result:#}");
+    assert_eq!(result["plan"]["protocol"], "h2");
 }

@@ -1,6 +1,7 @@
 //! HTTP/3 for all that has more than one request: sessions, scripts and event streams, and for the commands that find out.
 
 use crate::http3_server::{Http3Server, Manner, Reply, Seen, head};
+use crate::recording::{REPLAYED, Recording};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use torr_test_support::certificates::self_signed;
@@ -221,4 +222,25 @@ fn the_versions_of_http_are_compared_where_the_server_has_them() {
     let versions: Vec<_> = rows.iter().filter_map(|row| row["transport"]["version"].as_str()).collect();
     assert_eq!((rows.len(), versions), (6, vec!["h2", "h3"]), "{found}");
     assert!(rows.iter().all(|row| row["failed_share"] == 0.0), "{rows:?}");
+}
+
+#[test]
+fn a_recording_of_goreplay_is_sent_with_its_bodies() {
+    let server = Http3Server::start(Manner::new(|_, _| Reply::Response(200, b"kept".to_vec())));
+    let large = "x".repeat(100_000);
+    let recording = Recording::new(&[("POST", "/orders", "{\"a\": 1}"), ("PUT", "/large", &large), ("GET", "/", "")]);
+    let target = server.url("/");
+    let ended = run(&server, &[&["replay", recording.path(), "--target", &target], REPLAYED].concat());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let result: Value = serde_json::from_str(&ended.stdout).expect("it is JSON");
+    adds_up(&result);
+    assert_eq!((count(&result, "/requests"), &result["plan"]["protocol"]), (3, &"h3".into()), "{result:#}");
+    let mut requests = server.requests();
+    requests.sort_by_key(|seen| value(seen, ":path").len());
+    let sent: Vec<_> =
+        requests.iter().map(|seen| (value(seen, ":method"), value(seen, ":path"), &seen.content[..])).collect();
+    let expected: [(_, _, &[u8]); 3] =
+        [("GET", "/", b""), ("PUT", "/large", large.as_bytes()), ("POST", "/orders", b"{\"a\": 1}")];
+    assert_eq!(sent, expected);
+    assert_eq!(value(&requests[2], "content-type"), "text/x-test");
 }

@@ -13,6 +13,7 @@ mod http3;
 mod http3_server;
 mod http3_work;
 mod load;
+mod recording;
 mod requests;
 mod script_calls;
 mod session_streams;

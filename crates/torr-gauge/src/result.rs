@@ -405,6 +405,8 @@ pub enum Arrivals {
     Poisson,
     /// At the times of a log.
     Replayed,
+    /// With the bursts of a log, at a rate of the plan.
+    Logged,
 }
 
 /// Traffic in bytes of the requests that count, TCP and TLS overhead not counted.

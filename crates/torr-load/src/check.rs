@@ -6,6 +6,7 @@ use crate::settings::{SETTINGS, find};
 use crate::values::Stages;
 use std::fmt;
 use thiserror::Error;
+use torr_press::Arrivals;
 
 /// What makes the requests of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,8 +38,8 @@ impl Mistake {
 }
 
 /// The exclusions that depend on values, or on what makes the requests.
-const EXCLUSIONS: [fn(&Load, Work) -> Option<Mistake>; 8] =
-    [max_rate, length, connections, in_flight, think, follow, head, grpc];
+const EXCLUSIONS: [fn(&Load, Work) -> Option<Mistake>; 9] =
+    [max_rate, length, connections, arrivals, in_flight, think, follow, head, grpc];
 
 impl Load {
     /// Finds what does not go together, what is missing, and what means nothing.
@@ -155,18 +156,25 @@ fn length(load: &Load, _: Work) -> Option<Mistake> {
 /// Stages of connections leave nothing to say of the connections, and are a closed loop.
 fn connections(load: &Load, _: Work) -> Option<Mistake> {
     let pace = &load.pace;
-    let is_poisson = pace.arrivals.as_deref() == Some(&torr_press::Arrivals::Poisson);
+    let is_uneven = pace.arrivals.as_deref().is_some_and(|arrivals| *arrivals != Arrivals::Constant);
     let given = [
         ("connections", pace.connections.is_some()),
         ("max-connections", pace.max_connections.is_some()),
         ("coalesce", pace.coalesce.is_some()),
         ("patience", pace.patience.is_some()),
-        ("arrivals", is_poisson),
+        ("arrivals", is_uneven),
     ];
     let (name, _) = given.iter().find(|(_, is_given)| *is_given).filter(|_| pace.has_stages_of_connections())?;
     let flag = if *name == "connections" { "-c".to_owned() } else { format!("--{name}") };
     let why = "these stages give the number of connections of a closed loop";
     Some(Mistake::pair(name, "stages", format!("{flag} cannot be used with --stages of connections: {why}")))
+}
+
+/// The times of a log are those of its requests.
+fn arrivals(load: &Load, _: Work) -> Option<Mistake> {
+    let is_logged = load.pace.arrivals.as_deref() == Some(&Arrivals::Logged);
+    let line = "--arrivals logged needs --log: the times are those of its requests";
+    (is_logged && load.request.log.is_none()).then(|| Mistake::pair("arrivals", "log", line))
 }
 
 /// Connections that come and go have one request in flight.

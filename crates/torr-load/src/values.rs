@@ -207,7 +207,7 @@ pub fn abort_rules(text: &str) -> Result<Vec<AbortRule>, String> {
 
 /// How requests of an open loop are spread.
 pub fn arrivals(text: &str) -> Result<Arrivals, String> {
-    choice(text, &[("constant", Arrivals::Constant), ("poisson", Arrivals::Poisson)])
+    choice(text, &Arrivals::ALL.map(|arrivals| (arrivals.name(), arrivals)))
 }
 
 /// The clock of arriving responses.

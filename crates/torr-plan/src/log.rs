@@ -6,11 +6,15 @@ use torr_gauge::numbers::count;
 use torr_gauge::secrets::Haystack;
 use torr_load::Load;
 use torr_logs::{Format, LogCounts, LogError, LogReader, Pattern, Selection};
-use torr_press::{Plan, Work};
+use torr_press::users::Users;
+use torr_press::{Arrivals, Plan, Work};
 use torr_replay::{Mix, RequestTemplate, shown};
 
 /// The number of hosts that an error names.
 const NAMED: usize = 3;
+
+/// The error of a log whose arrivals are to be kept, and whose requests all came at once.
+pub const SAME_TIME: &str = "--arrivals logged: all requests of the log have the same time";
 
 /// Returns what all requests of a log have in common: the fields and the server of the requests of a plan; and the secrets in it.
 pub fn template(load: &Load, base: &Plan) -> (RequestTemplate, Vec<String>) {
@@ -54,6 +58,9 @@ pub(crate) fn with_requests(load: &Load, base: Plan) -> Result<Plan, PlanError> 
     let mix = mix.map_err(|error| PlanError::Usage(unreadable(&error, "--log-format")))?;
     if mix.is_empty() {
         return Err(PlanError::Usage(nothing(mix.counts(), "--log-methods", "--log-host")));
+    }
+    if load.pace.arrivals.as_deref() == Some(&Arrivals::Logged) && mix.logged().is_none() {
+        return Err(PlanError::Usage(SAME_TIME.into()));
     }
     Ok(Plan { work: Work::Users(Arc::new(mix)), depth: 1, ..base })
 }

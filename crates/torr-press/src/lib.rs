@@ -23,6 +23,7 @@ mod work;
 
 pub use pace::Pace;
 pub use pace::fed::{DueTimes, Feed, NextDue};
+pub use pace::logged::LogTimes;
 pub use pace::open::Arrivals;
 pub use pace::schedule::{Schedule, ScheduleError, Stretch};
 pub use plan::Share;

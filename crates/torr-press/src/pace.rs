@@ -4,6 +4,7 @@ pub(crate) mod changes;
 pub(crate) mod closed;
 pub(crate) mod fed;
 pub(crate) mod limited;
+pub(crate) mod logged;
 pub(crate) mod open;
 pub(crate) mod open_pacer;
 pub(crate) mod pacer;

@@ -1,4 +1,4 @@
-//! The requests of a log without their times, for loads whose pace is another: a closed loop, or a rate.
+//! The requests of a log for loads whose pace is another: a closed loop, or a rate.
 //!
 //! Requests follow one another in the order of the log, over and over, so that each stands for its share of it.
 
@@ -12,7 +12,7 @@ use torr_gauge::numbers::{count, plural};
 use torr_gauge::sessions::EntryName;
 use torr_logs::{LogCounts, LogError, LogReader, LoggedRequest};
 use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Users};
-use torr_press::{RequestInfo, RequestParts};
+use torr_press::{LogTimes, RequestInfo, RequestParts};
 
 /// The most requests that are kept, ...
 const MOST_REQUESTS: usize = 200_000;
@@ -23,6 +23,7 @@ const MOST_BYTES: usize = 256 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Mix {
     requests: Vec<LoggedRequest>,
+    times: Option<LogTimes>,
     template: RequestTemplate,
     /// The number of requests begun.
     begun: AtomicUsize,
@@ -51,8 +52,10 @@ impl Mix {
         let mut methods: Vec<_> = requests.iter().map(|request| request.method.clone()).collect();
         methods.sort_unstable();
         methods.dedup();
+        let times = LogTimes::new(requests.iter().map(|request| request.at));
         let (counts, note) = (reader.counts(), note(&reader, requests.len(), is_whole));
-        Ok(Self { requests, template, begun: AtomicUsize::new(0), methods: methods.join(","), secrets, counts, note })
+        let methods = methods.join(",");
+        Ok(Self { requests, times, template, begun: AtomicUsize::new(0), methods, secrets, counts, note })
     }
 
     /// Returns what was read of the log, and what was left out.
@@ -108,6 +111,10 @@ impl Users for Mix {
 
     fn has_sessions(&self) -> bool {
         false
+    }
+
+    fn logged(&self) -> Option<(LogTimes, u64)> {
+        Some((self.times.clone()?, self.begun.load(Ordering::Relaxed) as u64))
     }
 
     fn note(&self) -> Option<String> {

@@ -30,11 +30,15 @@ use torr_gauge::collector::Progress;
 use torr_gauge::verdict::{LimitKind, LoadUnit};
 use torr_live::About;
 use torr_load::{FileSource, FilesByPath};
+use torr_plan::log;
 use torr_press::{Arrivals, Plan, RunError};
 use torr_report::human::{micros, plural, rate};
 use torr_report::live::LiveProgress;
 use torr_report::sentence;
 use written::WrittenOutcome;
+
+/// The error of arrivals that no log gives.
+const NO_LOG: &str = "--arrivals logged needs --log: the times are those of its requests";
 
 /// Finds the limit and prints the report.
 pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
@@ -54,6 +58,10 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
     let is_of_streams = base.plan.events.is_some() && base.plan.work.users().is_none();
     let slo = args.slo.clone().unwrap_or_else(|| default_slo(is_of_streams));
     slo.check(&press::entries(&base.plan), is_of_streams).map_err(|error| CliError::Usage(format!("--slo {error}")))?;
+    if args.arrivals == Arrivals::Logged && base.plan.work.users().and_then(|users| users.logged()).is_none() {
+        let why = if args.load().request.log.is_some() { log::SAME_TIME } else { NO_LOG };
+        return Err(CliError::Usage(why.into()));
+    }
     servers::note(&base.plan, "torr limit");
     let steps = match &fleet {
         Some(fleet) => Some(steps(args, fleet, &base, kept.lock().unwrap_or_else(PoisonError::into_inner).clone())?),
@@ -75,7 +83,7 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
     let about = limit::About {
         target: plan.target.shown().into_owned(),
         started_at: humantime::format_rfc3339_millis(SystemTime::now()).to_string(),
-        arrivals: if arrivals == Arrivals::Poisson { "poisson".into() } else { "constant".into() },
+        arrivals: arrivals.name().into(),
     };
     let words = About {
         name: "the search",

@@ -83,6 +83,7 @@ impl Reading {
         let seconds = result.duration_s.max(1e-9);
         let objectives = slo.judge(run);
         let behind = match ask.load {
+            Load::Rate(rate) if result.plan.arrivals == Some(Arrivals::Logged) => left_behind(result, rate),
             Load::Rate(rate) => falls_behind(result, rate).or_else(|| keeps_growing(result)),
             Load::Connections(_) => None,
             Load::Streams(streams) => crate::streams::waiting(result, streams),
@@ -206,6 +207,12 @@ fn falls_behind(run: &RunResult, rate: f64) -> Option<Fact> {
     let random = run.plan.arrivals == Some(Arrivals::Poisson);
     let slack = ((1.0 - KEEPS_UP) * due).max(if random { DEVIATIONS * due.sqrt() } else { 2.0 });
     (answered < due - slack).then(|| Fact::FellBehind { share: answered / due })
+}
+
+/// Returns the reason if the service falls behind with the bursts of a log, whose rate is that of the whole step only.
+fn left_behind(run: &RunResult, rate: f64) -> Option<Fact> {
+    let (due, answered) = (rate * run.duration_s, run.requests as f64);
+    (answered < KEEPS_UP * due - 2.0).then(|| Fact::FellBehind { share: answered / due })
 }
 
 /// Returns the reason if the response time keeps growing: a growing queue adds to it, for each second, the share of due requests

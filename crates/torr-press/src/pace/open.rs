@@ -1,5 +1,6 @@
 //! Requests on schedule, whatever the service does.
 
+use super::logged::{LogTimes, LoggedArrivals};
 use super::pacer::{Due, Pacer};
 use super::schedule::Schedule;
 use fastrand::Rng;
@@ -19,6 +20,30 @@ pub enum Arrivals {
     Constant,
     /// The times are exponentially distributed, like those of many independent users.
     Poisson,
+    /// The times have the ratios of those of a log, whose requests are sent.
+    Logged,
+}
+
+impl Arrivals {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Constant, Self::Poisson, Self::Logged];
+
+    /// Returns the name of the distribution in settings.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Constant => "constant",
+            Self::Poisson => "poisson",
+            Self::Logged => "logged",
+        }
+    }
+}
+
+/// How the requests of a thread differ from the even times of the schedule.
+#[derive(Debug)]
+enum Spread {
+    Even,
+    Random(Rng),
+    Logged(LoggedArrivals),
 }
 
 /// One thread's part of a schedule: every n-th request of it.
@@ -39,7 +64,7 @@ pub struct OpenLoop {
     before: f64,
     /// The delay of the due times, as a part of the time between two of all threads' requests.
     phase: f64,
-    random: Option<Rng>,
+    spread: Spread,
     groups: Groups,
 }
 
@@ -84,18 +109,18 @@ impl OpenLoop {
         (thread, threads): (u64, u64),
         seed: u64,
     ) -> Self {
-        let random = (arrivals == Arrivals::Poisson).then(|| Rng::with_seed(seed.wrapping_add(thread)));
+        let is_random = arrivals == Arrivals::Poisson;
+        let spread = if is_random { Spread::Random(Rng::with_seed(seed.wrapping_add(thread))) } else { Spread::Even };
         let requests = requests.unwrap_or(u64::MAX);
-        let (number, before) = (thread, thread as f64);
-        let measured = thread;
-        // What is random is to be as random as it is.
-        let groups = Groups::new(if random.is_some() { Duration::ZERO } else { window }, (thread, threads));
+        let (number, measured, before) = (thread, thread, if is_random { 0.0 } else { thread as f64 });
+        // What comes in bursts is to come as it does.
+        let window = if arrivals == Arrivals::Constant { window } else { Duration::ZERO };
+        let groups = Groups::new(window, (thread, threads));
         let phase = 0.0;
         let mut pacer =
-            Self { schedule, requests, measured, warm_until, deadline, threads, number, before, phase, random, groups };
-        if pacer.random.is_some() {
-            pacer.before = 0.0;
-            pacer.advance_randomly();
+            Self { schedule, requests, measured, warm_until, deadline, threads, number, before, phase, spread, groups };
+        if is_random {
+            pacer.advance();
         }
         pacer
     }
@@ -104,7 +129,21 @@ impl OpenLoop {
     /// arrivals need no such turns.
     #[must_use]
     pub fn later_by(mut self, phase: f64) -> Self {
-        self.phase = if self.random.is_some() { 0.0 } else { phase };
+        self.phase = if matches!(self.spread, Spread::Even) { phase } else { 0.0 };
+        self
+    }
+
+    /// Returns the part with the bursts of a log, from its request `first` on, at the rates of the schedule.
+    #[must_use]
+    pub fn in_bursts(mut self, times: LogTimes, first: u64) -> Self {
+        let by_time = (self.deadline < Nanos::MAX).then(|| self.schedule.due_before(self.deadline));
+        let warming = self.schedule.due_before(self.warm_until);
+        let by_number = (self.requests < u64::MAX).then_some(self.requests as f64 + warming);
+        let all = by_time.into_iter().chain(by_number).reduce(f64::min);
+        let arrivals = LoggedArrivals::new(times, first, all.map(|all| all.ceil() as u64));
+        self.before = arrivals.before(self.number);
+        self.spread = Spread::Logged(arrivals);
+        self.phase = 0.0;
         self
     }
 
@@ -113,10 +152,14 @@ impl OpenLoop {
         self.schedule = self.schedule.scaled_within(from, until, factor);
     }
 
-    /// Many independent streams of exponential gaps make one such stream of their summed rate.
-    fn advance_randomly(&mut self) {
-        if let Some(random) = &mut self.random {
-            self.before -= (1.0 - random.f64()).ln() * self.threads as f64;
+    /// Finds the place of the thread's next request in the schedule.
+    #[inline]
+    fn advance(&mut self) {
+        match &mut self.spread {
+            Spread::Even => self.before = self.number as f64,
+            // Many independent streams of exponential gaps make one such stream of their summed rate.
+            Spread::Random(random) => self.before -= (1.0 - random.f64()).ln() * self.threads as f64,
+            Spread::Logged(arrivals) => self.before = arrivals.before(self.number),
         }
     }
 }
@@ -138,10 +181,7 @@ impl Pacer for OpenLoop {
             self.groups.last = Some(scheduled);
             self.measured += if counts(due) { self.threads } else { 0 };
             self.number += self.threads;
-            match self.random {
-                None => self.before = self.number as f64,
-                Some(_) => self.advance_randomly(),
-            }
+            self.advance();
         }
         Due::At(due)
     }
@@ -156,17 +196,21 @@ impl Pacer for OpenLoop {
         // One that is due later may leave after `now`, or count as measured, and is taken alone.
         let last = now.min(end.saturating_sub(1)).saturating_sub(self.groups.window);
         let until = last.min(due + (now - due) / AGES_APART);
-        let others = (self.schedule.due_before(until) - self.before - self.phase) / self.threads as f64;
-        let mut others = others.max(0.0) as u64;
+        let place = self.schedule.due_before(until) - self.phase;
+        let others = match &self.spread {
+            Spread::Logged(arrivals) => arrivals.until(place) as f64 - 1.0 - self.number as f64,
+            Spread::Even | Spread::Random(_) => place - self.before,
+        };
+        let mut others = (others / self.threads as f64).max(0.0) as u64;
         if counts {
             others = others.min(self.requests.saturating_sub(self.measured).div_ceil(self.threads));
             self.measured += others * self.threads;
         }
         self.number += others * self.threads;
-        match self.random {
-            None => self.before = self.number as f64,
+        match self.spread {
             // Of many random times between requests the sum is near its mean.
-            Some(_) => self.before += (others * self.threads) as f64,
+            Spread::Random(_) => self.before += (others * self.threads) as f64,
+            Spread::Even | Spread::Logged(_) => self.advance(),
         }
         Some((due, 1 + others))
     }
@@ -289,6 +333,44 @@ mod tests {
             assert!(all.abs_diff(3600 * SECOND) < 1_000_000, "{arrivals:?}: {all}");
             assert!(groups.len() < 100_000, "{arrivals:?}: {} groups", groups.len());
         }
+    }
+
+    #[test]
+    fn logged_arrivals_have_the_rate_of_the_schedule_for_all_threads_together() {
+        // Four requests at once, then a silence of 30 ms.
+        let log = LogTimes::new((0..4000).map(|number| number / 4 * 30_000_000)).expect("they differ");
+        for (warmup, requests) in [(0, None), (1, None), (1, Some(1500))] {
+            let schedule = Schedule::constant(1000.0).unwrap().after(Duration::from_secs(warmup));
+            let times = (warmup * SECOND, (warmup + 2) * SECOND);
+            let new = |thread| {
+                let arrivals = (Arrivals::Logged, WINDOW);
+                OpenLoop::new(schedule.clone(), arrivals, requests, times, (thread, 3), 7).in_bursts(log.clone(), 2)
+            };
+            let mut all = Vec::new();
+            for mut pacer in (0..3).map(new) {
+                all.extend(std::iter::from_fn(|| match pacer.next(Nanos::MAX) {
+                    Due::At(due) => Some(due),
+                    _ => None,
+                }));
+            }
+            all.sort_unstable();
+            let measured = all.iter().filter(|due| **due >= warmup * SECOND).count() as u64;
+            assert!(measured.abs_diff(requests.unwrap_or(2000)) <= 4, "{measured} of {requests:?}, warm-up {warmup} s");
+            let (mut bursts, mut rest) = (0, &all[2..]);
+            while let Some(due) = rest.first() {
+                let together = rest.iter().take_while(|other| other.abs_diff(*due) < 1000).count();
+                bursts += usize::from(together == 4);
+                rest = &rest[together..];
+            }
+            assert!(bursts + 2 >= all.len() / 4, "{bursts} bursts of {} requests", all.len());
+            // What is overdue is the same number.
+            let counted: u64 = (0..3).map(new).map(|mut pacer| sum(&overdue(&mut pacer, 9 * SECOND))).sum();
+            assert_eq!(counted, all.len() as u64, "{requests:?}, warm-up {warmup} s");
+        }
+    }
+
+    fn sum(groups: &[(Nanos, u64)]) -> u64 {
+        groups.iter().map(|group| group.1).sum()
     }
 
     #[test]

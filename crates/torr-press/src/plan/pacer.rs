@@ -5,7 +5,7 @@ use crate::pace::Pace;
 use crate::pace::closed::{Budget, ClosedLoop};
 use crate::pace::fed::FedLoop;
 use crate::pace::limited::LimitedLoop;
-use crate::pace::open::OpenLoop;
+use crate::pace::open::{Arrivals, OpenLoop};
 use crate::pace::open_pacer::OpenPacer;
 use crate::pace::thread_pacer::ThreadPacer;
 use std::ops::Range;
@@ -45,9 +45,14 @@ impl Plan {
             Pace::Open(schedule, arrivals) => {
                 let schedule = schedule.after(self.warmup);
                 let times = (warm_until, self.deadline());
+                let log = self.work.users().filter(|_| *arrivals == Arrivals::Logged).and_then(|users| users.logged());
                 let arrivals = (*arrivals, self.coalesce);
                 let open = OpenLoop::new(schedule, arrivals, self.requests, times, part, fastrand::u64(..));
-                ThreadPacer::Open(OpenPacer::new(open.later_by(self.phase), steering))
+                let open = match log {
+                    Some((times, first)) => open.in_bursts(times, first),
+                    None => open.later_by(self.phase),
+                };
+                ThreadPacer::Open(OpenPacer::new(open, steering))
             }
         }
     }

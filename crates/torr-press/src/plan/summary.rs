@@ -29,6 +29,7 @@ impl Plan {
             arrivals: match &self.pace {
                 Pace::Open(_, Arrivals::Constant) => Some(result::Arrivals::Constant),
                 Pace::Open(_, Arrivals::Poisson) => Some(result::Arrivals::Poisson),
+                Pace::Open(_, Arrivals::Logged) => Some(result::Arrivals::Logged),
                 Pace::Fed(_) => Some(result::Arrivals::Replayed),
                 _ => None,
             },

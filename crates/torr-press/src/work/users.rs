@@ -8,6 +8,7 @@ mod decision_count;
 
 pub use decision_count::DecisionCount;
 
+use crate::pace::logged::LogTimes;
 use crate::request::outgoing::{RequestInfo, RequestParts};
 use crate::response::events::StreamEvent;
 use crate::response::kept::KeptResponse;
@@ -47,6 +48,12 @@ pub trait Users: Debug + Send + Sync {
     /// Returns whether results tell of sessions. Without that a session is one request, and results tell of requests only.
     fn has_sessions(&self) -> bool {
         true
+    }
+
+    /// Returns the times of the requests in the log that they are taken from, and the number of the next one there; `None` where there
+    /// are no such times.
+    fn logged(&self) -> Option<(LogTimes, u64)> {
+        None
     }
 
     /// Returns the only address that a thread connects to, where it is not to be the plan's.

@@ -193,7 +193,7 @@ fn set_pace(load: &mut Load, plan: &Plan) -> Result<(), String> {
         Pace::Open(schedule, arrivals) => {
             load.set("rate", &schedule.peak().to_string())?;
             load.set("max-connections", &plan.connections.to_string())?;
-            load.set("arrivals", if *arrivals == Arrivals::Poisson { "poisson" } else { "constant" })?;
+            load.set("arrivals", arrivals.name())?;
             load.set("coalesce", &nanos(plan.coalesce))?;
             plan.patience.map_or(Ok(()), |patience| load.set("patience", &nanos(patience)))?;
         }

@@ -40,9 +40,10 @@ pub struct LimitArgs {
     /// Limit the number of connections
     #[arg(long, value_name = "N", default_value_t = 512, value_parser = connections)]
     pub max_connections: usize,
-    /// Spread the requests of an open loop at random as independent users do (poisson), or evenly (constant)
+    /// Spread the requests of an open loop at random as independent users do (poisson), evenly (constant), or in the bursts of --log
+    /// (logged)
     #[arg(long, default_value = "poisson",
-          value_parser = PossibleValuesParser::new(["constant", "poisson"]).try_map(|text| arrivals(&text)))]
+          value_parser = PossibleValuesParser::new(Arrivals::ALL.map(Arrivals::name)).try_map(|text| arrivals(&text)))]
     pub arrivals: Arrivals,
     /// Use this many threads [default: one per CPU]
     #[arg(short, long, value_parser = threads)]

@@ -56,6 +56,7 @@ fn heading(outcome: &Outcome, title: &str) -> String {
     let arrivals = match (outcome.unit, outcome.arrivals.as_str()) {
         (LoadUnit::Streams, _) => "closed loop",
         (LoadUnit::Requests, "poisson") => "independent arrivals",
+        (LoadUnit::Requests, "logged") => "arrivals of the log",
         (LoadUnit::Requests, _) => "even arrivals",
     };
     let how = format!(

@@ -62,7 +62,7 @@ pub const BRIEFS: &[Brief] = &[
             ("budget", "Finish within this time"),
             ("max_rate", "Limit the request rate"),
             ("max_connections", "Limit the connections"),
-            ("arrivals", "Spread requests randomly (poisson) or evenly"),
+            ("arrivals", "Spread requests randomly, evenly, or as a log"),
             ("threads", "Use this many threads"),
             ("no_keepalive", "Open a connection for each request"),
             ("i_own_this", "Allow a target outside private networks"),
