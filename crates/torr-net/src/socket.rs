@@ -4,6 +4,7 @@ use crate::Address;
 use crate::defer::defer_accept;
 use nix::sys::socket::sockopt::{IpBindAddressNoPort, PeerCredentials};
 use nix::sys::socket::{getsockopt, setsockopt};
+use rustix::fs::sendfile;
 use rustix::io::Errno;
 use rustix::net::sockopt::{self, set_tcp_nodelay};
 use rustix::net::{
@@ -217,6 +218,34 @@ pub fn recv(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<Option<usize>> {
 #[inline]
 pub fn send(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
     match net::send(socket, bytes, SendFlags::NOSIGNAL) {
+        Ok(n) => Ok(n),
+        Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Sends as [`send`] does, and lets the kernel wait for what follows at once to fill a segment.
+///
+/// # Errors
+/// As [`send`].
+pub fn send_first(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
+    match net::send(socket, bytes, SendFlags::NOSIGNAL | SendFlags::MORE) {
+        Ok(n) => Ok(n),
+        Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Sends as much of a file as the send buffer takes, from `offset` on and at most so many bytes, and returns the number of bytes; 0 if
+/// the buffer is full. Nothing is copied into the memory of the program. The program has to ignore `SIGPIPE`, as those in Rust do: there
+/// is no flag against it here.
+///
+/// # Errors
+/// Returns the errors of `sendfile(2)`, except `EAGAIN` and `EINTR`, and [`io::ErrorKind::UnexpectedEof`] if the file has nothing more.
+pub fn send_file(socket: impl AsFd, file: impl AsFd, offset: u64, most: usize) -> io::Result<usize> {
+    let mut offset = offset;
+    match sendfile(socket, file, Some(&mut offset), most) {
+        Ok(0) if most > 0 => Err(io::ErrorKind::UnexpectedEof.into()),
         Ok(n) => Ok(n),
         Err(Errno::AGAIN | Errno::INTR) => Ok(0),
         Err(error) => Err(error.into()),

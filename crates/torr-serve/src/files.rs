@@ -143,7 +143,7 @@ impl Files {
                 let content = form.cached(|| self.folder.read(form))?;
                 return Ok(content.map(|content| content.slice(range.start as usize..range.end as usize).into()));
             }
-            self.folder.reopen(form)?.map(|file| content::pieces(file, range)).transpose()
+            self.folder.reopen(form)?.map(|file| content::part(file, range)).transpose()
         })
     }
 }

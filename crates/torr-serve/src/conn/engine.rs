@@ -342,7 +342,7 @@ impl<T: Transport> Engine<T> {
     #[inline]
     fn send(&mut self) {
         let mut outputs = std::mem::take(&mut self.outputs);
-        for Output { token, bytes, handled } in outputs.drain(..) {
+        for Output { token, bytes, mut handled } in outputs.drain(..) {
             let Some(connection) = self.connections.get_mut(token) else {
                 dispose(handled);
                 continue;
@@ -352,15 +352,8 @@ impl<T: Transport> Engine<T> {
                 self.again.push(token);
             }
             if !bytes.is_empty() {
-                let is_behind = !connection.unsent.is_empty();
-                let output = &self.buffers.out[bytes];
-                match if is_behind { Ok(0) } else { socket::send(&connection.socket, output) } {
-                    Ok(sent) => {
-                        self.counts.sent += sent as u64;
-                        if sent < output.len() {
-                            connection.unsent.extend_from_slice(&output[sent..]);
-                        }
-                    }
+                match connection.send_output(&self.buffers.out[bytes], &mut handled) {
+                    Ok(sent) => self.counts.sent += sent as u64,
                     // The client is gone, but a handler of the application that has begun is finished.
                     Err(_) if matches!(&handled, Handled::Pending(_, pending) if !connection.is_droppable(pending)) => {
                     }

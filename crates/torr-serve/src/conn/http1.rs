@@ -3,12 +3,14 @@
 mod content;
 mod handled;
 mod input;
+mod long_body;
 mod router_fields;
 #[cfg(test)]
 mod tests;
 mod write;
 
-pub(crate) use handled::{Handled, LongBody, PendingResponse};
+pub(crate) use handled::{Handled, PendingResponse};
+pub(crate) use long_body::LongBody;
 
 use crate::app::{Content as RequestContent, Outcome};
 use crate::client::Client;

@@ -13,6 +13,9 @@ use torr_net::tls::{TlsAcceptor, TlsError, TlsServer};
 
 /// The layers below HTTP on one connection, without a socket.
 pub(crate) trait Transport: Sized + 'static {
+    /// Whether what is sent goes to the socket as it is.
+    const IS_PLAIN: bool;
+
     /// Begins a connection. `tls` is there where connections are secured.
     ///
     /// # Errors
@@ -76,6 +79,8 @@ pub(crate) struct Received<'b> {
 pub(crate) struct Plain;
 
 impl Transport for Plain {
+    const IS_PLAIN: bool = true;
+
     #[inline]
     fn accept(_: Option<&TlsAcceptor>) -> Result<Self, TlsError> {
         Ok(Self)

@@ -4,16 +4,15 @@ use super::conditions::{Conditions, Verdict};
 use super::folder::{content_type, open};
 use super::form::{Form, Identity};
 use super::range::{Wanted, wanted};
+use crate::message::file_part::FilePart;
 use crate::message::request::Request;
-use crate::message::response::{Body, Pieces, Response, SMALL};
-use bytes::Bytes;
+use crate::message::response::{Body, Response, SMALL};
 use http::HeaderValue;
 use http::header::{ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_RANGE, ETAG, LAST_MODIFIED, VARY};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 /// A request for a file, and what all responses have.
@@ -79,29 +78,18 @@ fn of_numbers(text: String) -> HeaderValue {
     HeaderValue::try_from(text).expect("it has digits and a few signs")
 }
 
-/// Returns the content of a file in a range: at once if it is short, otherwise read as the client takes it.
+/// Returns the content of a file in a range: read at once if it is short, otherwise as the client takes it.
 ///
 /// # Errors
 /// If the file cannot be read.
-pub(super) fn pieces(file: File, mut range: Range<u64>) -> io::Result<Body> {
-    let length = range.end - range.start;
-    let mut read = move || {
-        let mut piece = vec![0; (range.end - range.start).min(SMALL as u64) as usize];
-        let got = file.read_at(&mut piece, range.start)?;
-        piece.truncate(got);
-        range.start += got as u64;
-        // A file that has become shorter ends the response early, and with it the connection.
-        Ok::<_, io::Error>((got > 0).then(|| Bytes::from(piece)))
-    };
-    if length == 0 {
-        return Ok(Body::Empty);
+pub(super) fn part(file: File, range: Range<u64>) -> io::Result<Body> {
+    let mut part = FilePart::new(file, range);
+    if part.length() > SMALL as u64 {
+        return Ok(part.into());
     }
-    let first = if length <= SMALL as u64 { read()? } else { None };
-    if let Some(whole) = first.as_ref().filter(|piece| piece.len() as u64 == length) {
-        return Ok(Body::Bytes(whole.clone()));
-    }
-    let rest = first.into_iter().chain(std::iter::from_fn(move || read().ok().flatten()));
-    Ok(Body::Pieces(Pieces { length, next: Box::new(rest) }))
+    let mut content = Vec::new();
+    part.read(&mut content, SMALL)?;
+    Ok(content.into())
 }
 
 /// Returns the response with a file by its path; `None` if there is no regular file that may be read.
@@ -113,5 +101,5 @@ pub(super) fn file(request: &Request<'_>, path: &Path) -> io::Result<Option<Resp
     let Some(identity) = Identity::of(&stat) else { return Ok(None) };
     let name = path.as_os_str().as_bytes();
     let form = Form::new(name.to_owned(), identity, content_type(name), None);
-    Sending { request, cache_control: None }.form(&form, false, |range| pieces(file, range).map(Some))
+    Sending { request, cache_control: None }.form(&form, false, |range| part(file, range).map(Some))
 }

@@ -1,5 +1,6 @@
 //! A response, as a handler makes it.
 
+use super::file_part::FilePart;
 use crate::callbacks;
 use crate::message::stream::{BodyFailed, Framing, Stream};
 use bytes::Bytes;
@@ -84,6 +85,8 @@ pub enum Body {
     Bytes(Bytes),
     /// Pieces of a known total length, each made once the client has received those before.
     Pieces(Pieces),
+    /// A part of a file.
+    File(FilePart),
     /// A stream of frames, polled once the client has received those before.
     Stream(Box<Stream>),
 }
@@ -132,6 +135,7 @@ impl Body {
             Self::Static(bytes) => Framing::Length(bytes.len() as u64),
             Self::Bytes(bytes) => Framing::Length(bytes.len() as u64),
             Self::Pieces(pieces) => Framing::Length(pieces.length),
+            Self::File(part) => Framing::Length(part.length()),
             Self::Stream(stream) => stream.framing(),
         }
     }

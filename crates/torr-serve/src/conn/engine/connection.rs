@@ -9,6 +9,7 @@ use crate::conn::transport::{Peer, Received, Transport};
 use crate::message::response::Response;
 use crate::message::stream::BodyFailed;
 use crate::observe::metrics_table::Count;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -304,13 +305,60 @@ impl<T: Transport> Connection<T> {
     ///
     /// # Errors
     /// If the body cannot be sent to its end.
-    pub fn fill(&mut self, plain: &mut Vec<u8>) -> Poll<Result<(), BodyFailed>> {
+    fn fill(&mut self, plain: &mut Vec<u8>) -> Poll<Result<(), BodyFailed>> {
         let State::Writing { body: Some(body), .. } = &mut self.state else { return Poll::Ready(Ok(())) };
         match self.transport.send(plain, &mut self.unsent, |out| body.fill(out)) {
             Ok(filled) => filled.map_ok(|bytes| self.http.count_sent(bytes)),
             // The keys are used up.
             Err(_) => Poll::Ready(Err(BodyFailed)),
         }
+    }
+
+    /// Sends the next part of what is unsent, or then of a long body. Returns how many bytes the socket has taken, 0 if it is full, and
+    /// nothing once everything is sent.
+    ///
+    /// # Errors
+    /// If the body cannot be sent to its end, and those of the socket.
+    pub fn send_next(&mut self, plain: &mut Vec<u8>) -> Poll<io::Result<Option<usize>>> {
+        if self.unsent.is_empty() {
+            if T::IS_PLAIN
+                && let State::Writing { body: Some(body), .. } = &mut self.state
+                && let Some(sent) = body.send(&self.socket)
+            {
+                if let Ok(Some(sent)) = sent {
+                    self.http.count_sent(sent as u64);
+                }
+                return Poll::Ready(sent);
+            }
+            match self.fill(plain) {
+                Poll::Ready(Ok(())) if self.unsent.is_empty() => return Poll::Ready(Ok(None)),
+                Poll::Ready(Ok(())) => {}
+                Poll::Ready(Err(BodyFailed)) => return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+        let sent = socket::send(&self.socket, &self.unsent)?;
+        self.unsent.drain(..sent);
+        Poll::Ready(Ok(Some(sent)))
+    }
+
+    /// Sends output that no other is before, and with it, where that costs no more, the beginning of a body that follows it. Keeps
+    /// what the socket has no room for. Returns how many bytes it has taken.
+    ///
+    /// # Errors
+    /// Those of the socket.
+    #[inline]
+    pub fn send_output(&mut self, output: &[u8], handled: &mut Handled) -> io::Result<usize> {
+        let (sent, of_body) = match handled {
+            _ if !self.unsent.is_empty() => (0, 0),
+            Handled::Body(body, _) if T::IS_PLAIN => body.send_with(output, &self.socket)?,
+            _ => (socket::send(&self.socket, output)?, 0),
+        };
+        if of_body > 0 {
+            self.http.count_sent(of_body as u64);
+        }
+        self.unsent.extend_from_slice(&output[sent..]);
+        Ok(sent + of_body)
     }
 
     /// Tells the client that nothing was cut off, unless something is unsent. Where the socket has no room, the client does without.

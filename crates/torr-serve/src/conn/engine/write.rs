@@ -6,7 +6,6 @@ use super::task::{Task, Work};
 use crate::conn::http1::LongBody;
 use crate::conn::next::Next;
 use crate::conn::transport::Transport;
-use crate::message::stream::BodyFailed;
 use std::task::Poll;
 use torr_net::{Interest, Token, socket};
 
@@ -43,27 +42,20 @@ impl<T: Transport> Engine<T> {
         let pause = self.look_pause();
         for _ in 0..PARTS {
             let Some(connection) = self.connections.get_mut(token) else { return };
-            if connection.unsent.is_empty() {
-                match connection.fill(&mut self.buffers.plain) {
-                    Poll::Ready(Ok(())) if connection.unsent.is_empty() => return self.end_writing(token),
-                    Poll::Ready(Ok(())) => {}
-                    Poll::Pending => return self.wait_for_body(token),
-                    // The handler gave less than it announced.
-                    Poll::Ready(Err(BodyFailed)) => return drop(self.connections.remove(token)),
-                }
-            }
-            match socket::send(&connection.socket, &connection.unsent) {
-                Ok(0) => {
+            match connection.send_next(&mut self.buffers.plain) {
+                Poll::Ready(Ok(None)) => return self.end_writing(token),
+                Poll::Ready(Ok(Some(0))) => {
                     // What was taken before does not count as taken later.
                     connection.look(self.now, pause);
                     return self.watch(token, Interest::ReadWrite);
                 }
-                Ok(sent) => {
+                Poll::Ready(Ok(Some(sent))) => {
                     self.counts.sent += sent as u64;
-                    connection.unsent.drain(..sent);
                     connection.since = self.now;
                 }
-                Err(_) => return drop(self.connections.remove(token)),
+                Poll::Pending => return self.wait_for_body(token),
+                // The client is gone, or the handler gave less than it announced.
+                Poll::Ready(Err(_)) => return drop(self.connections.remove(token)),
             }
         }
         self.watch(token, Interest::ReadWrite);

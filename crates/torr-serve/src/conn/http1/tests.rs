@@ -1,6 +1,6 @@
 //! Requests that arrive in any pieces have the responses that they have when each comes alone and whole.
 
-use super::{Handled, Http1, LongBody, Part};
+use super::{Handled, Http1, Part};
 use crate::app::App;
 use crate::conn::context::{EngineContext, ServerContext};
 use crate::conn::next::Next;
@@ -66,13 +66,14 @@ fn output(pieces: &[&[u8]], cx: &EngineContext) -> (Vec<u8>, bool) {
                     handled = http.respond(response, pending, cx, &mut out);
                     continue;
                 }
-                Handled::Body(LongBody::Pieces(mut pieces), next) => {
-                    while let Some(piece) = pieces.take() {
-                        out.extend_from_slice(&piece.expect("the handlers here give what they announce"));
+                Handled::Body(mut body, next) => loop {
+                    let mut part = Vec::new();
+                    match body.fill(&mut part) {
+                        Poll::Ready(Ok(_)) if part.is_empty() => break next,
+                        Poll::Ready(Ok(_)) => out.append(&mut part),
+                        other => unreachable!("the handlers here give what they announce: {other:?}"),
                     }
-                    next
-                }
-                Handled::Body(LongBody::Stream(_), _) => unreachable!("no handler here gives one"),
+                },
                 Handled::Done(next) => next,
             };
             if next != Next::Continue {

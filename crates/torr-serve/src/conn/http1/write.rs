@@ -1,14 +1,15 @@
 //! Responses as bytes.
 
 use super::content::Remainder;
-use super::handled::{Handled, LongBody, ResponseRules};
+use super::handled::{Handled, ResponseRules};
+use super::long_body::LongBody;
 use super::router_fields::{self, Persistence};
 use crate::callbacks;
 use crate::client::request_id::FIELD;
 use crate::conn::context::EngineContext;
 use crate::conn::next::Next;
 use crate::conn::visit::Note;
-use crate::message::response::{Body, Fields, Pieces, Response, SMALL};
+use crate::message::response::{Body, Fields, Response, SMALL};
 use crate::message::stream::Framing;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue};
@@ -116,16 +117,14 @@ fn controller_fields(
 /// Returns a body that is sent as the client takes it.
 #[cold]
 fn long(body: Body) -> LongBody {
-    let mut whole = match body {
-        Body::Stream(stream) => return LongBody::Stream(stream),
-        Body::Pieces(pieces) => return LongBody::Pieces(pieces),
-        Body::Empty => Bytes::new(),
-        Body::Static(bytes) => Bytes::from_static(bytes),
-        Body::Bytes(bytes) => bytes,
-    };
-    let length = whole.len() as u64;
-    let piece = move || (!whole.is_empty()).then(|| whole.split_to(whole.len().min(SMALL)));
-    LongBody::Pieces(Pieces { length, next: Box::new(std::iter::from_fn(piece)) })
+    match body {
+        Body::Stream(stream) => LongBody::Stream(stream),
+        Body::Pieces(pieces) => LongBody::Pieces(pieces),
+        Body::File(part) => LongBody::File(part),
+        Body::Empty => LongBody::Whole(Bytes::new().into()),
+        Body::Static(bytes) => LongBody::Whole(Bytes::from_static(bytes).into()),
+        Body::Bytes(bytes) => LongBody::Whole(bytes.into()),
+    }
 }
 
 /// Returns the status that RFC 9112 and RFC 6585 require for a request that is refused.

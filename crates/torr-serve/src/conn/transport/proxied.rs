@@ -13,6 +13,8 @@ pub(crate) struct Proxied<T> {
 }
 
 impl<T: Transport> Transport for Proxied<T> {
+    const IS_PLAIN: bool = T::IS_PLAIN;
+
     fn accept(tls: Option<&TlsAcceptor>) -> Result<Self, TlsError> {
         Ok(Self { header: Some(Vec::new()), inner: T::accept(tls)? })
     }

@@ -14,6 +14,8 @@ const NO_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\n
 pub(crate) struct Tls(Box<TlsServer>);
 
 impl Transport for Tls {
+    const IS_PLAIN: bool = false;
+
     fn accept(tls: Option<&TlsAcceptor>) -> Result<Self, TlsError> {
         tls.expect("this transport is chosen where there is an acceptor").accept().map(Box::new).map(Self)
     }

@@ -1,0 +1,77 @@
+//! A part of a file as content.
+
+use super::response::{Body, Pieces, SMALL};
+use bytes::Bytes;
+use rustix::buffer::spare_capacity;
+use rustix::io::pread;
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::fd::AsFd;
+use torr_net::socket;
+
+/// A part of a file, read as the client takes it.
+#[derive(Debug)]
+pub struct FilePart {
+    file: File,
+    left: Range<u64>,
+}
+
+impl FilePart {
+    pub(crate) fn new(file: File, range: Range<u64>) -> Self {
+        Self { file, left: range }
+    }
+
+    /// Returns the number of bytes that are left.
+    pub(crate) fn length(&self) -> u64 {
+        self.left.end - self.left.start
+    }
+
+    /// Appends the next bytes to a buffer, at most so many and none at the end.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or has become shorter.
+    pub(crate) fn read(&mut self, buffer: &mut Vec<u8>, most: usize) -> io::Result<()> {
+        let end = buffer.len() + usize::try_from(self.length()).unwrap_or(most).min(most);
+        buffer.reserve_exact(end - buffer.len());
+        while buffer.len() < end {
+            let room = end - buffer.len();
+            // A buffer may have more room than was asked for.
+            let got = pread(&self.file, spare_capacity(buffer), self.left.start)?.min(room);
+            if got == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            buffer.truncate(end - room + got);
+            self.left.start += got as u64;
+        }
+        Ok(())
+    }
+
+    /// Sends the next bytes, at most so many, without a copy of them. Returns how many the socket has taken; 0 if it is full.
+    ///
+    /// # Errors
+    /// As [`FilePart::read`], and those of the socket.
+    pub(crate) fn send(&mut self, to: impl AsFd, most: usize) -> io::Result<usize> {
+        let most = usize::try_from(self.length()).unwrap_or(most).min(most);
+        let sent = socket::send_file(to, &self.file, self.left.start, most)?;
+        self.left.start += sent as u64;
+        Ok(sent)
+    }
+
+    /// Returns the part in pieces.
+    pub(crate) fn into_pieces(mut self) -> Pieces {
+        let length = self.length();
+        let next = move || {
+            let mut piece = Vec::new();
+            // A file that has become shorter ends the response early, and with it the connection.
+            self.read(&mut piece, SMALL).ok().filter(|()| !piece.is_empty()).map(|()| Bytes::from(piece))
+        };
+        Pieces { length, next: Box::new(std::iter::from_fn(next)) }
+    }
+}
+
+impl From<FilePart> for Body {
+    fn from(part: FilePart) -> Self {
+        if part.length() == 0 { Self::Empty } else { Self::File(part) }
+    }
+}
