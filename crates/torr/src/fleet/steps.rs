@@ -14,7 +14,7 @@ use torr_fleet::{FleetError, FleetName, Members, RunEvent, RunSettings, Watch};
 use torr_gauge::collector::{Measurement, Progress};
 use torr_load::{FilesByPath, Load};
 use torr_plan::target::{RunFile, TargetKind};
-use torr_press::{Arrivals, Pace, Plan, SoFar, Timestamps};
+use torr_press::{Pace, Plan, SoFar, Timestamps};
 use torr_report::human::plural;
 use torr_report::sentence::fleet::shortcomings;
 
@@ -242,7 +242,7 @@ impl Watch for Screen<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use torr_press::{Requests, Schedule, Target, ThinkTime};
+    use torr_press::{Arrivals, Requests, Schedule, Target, ThinkTime};
 
     fn plan() -> Plan {
         let target = Target::parse("http://a.test/").expect("it is a URL");
