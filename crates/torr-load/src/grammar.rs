@@ -172,7 +172,8 @@ partial!(
     /// What a replay of a log has of a load: its requests and their times come from the log.
     Replayed, Tls; "connections", "threads", "duration", "requests", "timestamps", "quick-ack", "timeout",
     "requests-per-connection", "no-keepalive", "header", "user", "oauth2-bearer", "cookie", "user-agent",
-    "bind", "resolve", "unix-socket", "proxy", "proxy-user", "http2", "http2-prior-knowledge", "json",
+    "bind", "resolve", "unix-socket", "proxy", "proxy-user", "http2", "http2-prior-knowledge",
+    "http3", "json",
     "csv", "hlog", "prometheus", "junit", "report", "otlp", "prometheus-remote-write",
     "influxdb", "push-interval", "fail-if", "abort-if", "quiet", "live", "dashboard",
     "dashboard-cert", "dashboard-key"

@@ -66,23 +66,18 @@ impl LoggedArrivals {
     /// Returns how many requests of the schedule are due before a request of the run.
     pub fn before(&self, number: u64) -> f64 {
         let (part, within) = (number / self.requests, number % self.requests);
-        (part * self.requests) as f64 + self.within(within)
-    }
-
-    fn within(&self, number: u64) -> f64 {
-        (self.times.at(self.first + number) - self.begin) * self.per_ns
+        (part * self.requests) as f64 + (self.times.at(self.first + within) - self.begin) * self.per_ns
     }
 
     /// Returns how many requests of the run are due before or with a request of the schedule, `before` of which are due before it.
     pub fn until(&self, before: f64) -> u64 {
         let part = (before.max(0.0) / self.requests as f64) as u64;
-        let rest = before - (part * self.requests) as f64;
-        let (mut least, mut most) = (0, self.requests);
+        let (mut least, mut most) = (part * self.requests, (part + 1) * self.requests);
         while least < most {
             let middle = least.midpoint(most);
-            if self.within(middle) <= rest { least = middle + 1 } else { most = middle }
+            if self.before(middle) <= before { least = middle + 1 } else { most = middle }
         }
-        part * self.requests + least
+        least
     }
 }
 
