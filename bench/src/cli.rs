@@ -5,6 +5,7 @@ use clap::{Parser, Subcommand};
 
 use crate::computing::ComputingOptions;
 use crate::data::options::DataOptions;
+use crate::files::FileOptions;
 use crate::fleet::FleetOptions;
 use crate::floor::client::FloorClient;
 use crate::floor::server::FloorServer;
@@ -55,6 +56,8 @@ pub enum Command {
     Http3(Http3Options),
     /// Measure what a handler that computes does to other requests, beside `axum::serve`
     Computing(ComputingOptions),
+    /// Measure what static files cost, beside nginx
+    Files(FileOptions),
     /// Measure how a fleet keeps its rate, begins together, and what a thousand agents cost its coordinator
     Fleet(FleetOptions),
     /// Load servers for hours while they are reloaded and disturbed, and look whether memory or descriptors grow
@@ -80,7 +83,7 @@ pub fn parse() -> Result<Command, Error> {
     Cli::try_parse().map(|cli| cli.command).map_err(|e| match e.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => e.exit(),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => Error::Usage(
-            "say what to measure: all, press, serve, transport, data, where, reload, sessions, users, streams, http3, computing, fleet, soak or power (see \
+            "say what to measure: all, press, serve, transport, data, where, reload, sessions, users, streams, http3, computing, files, fleet, soak or power (see \
              --help)"
                 .into(),
         ),

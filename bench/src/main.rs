@@ -12,6 +12,7 @@ mod cli;
 mod computing;
 mod cpu;
 mod data;
+mod files;
 mod fleet;
 mod floor;
 mod http3;
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
         cli::Command::Streams(options) => streams::run(&options),
         cli::Command::Http3(options) => http3::run(&options),
         cli::Command::Soak(options) => soak::run(&options),
+        cli::Command::Files(options) => files::run(&options),
         cli::Command::Computing(options) => computing::run(&options),
         cli::Command::Power(options) => power::run(&options),
         cli::Command::Planted(args) => power::planted::run(&args),
