@@ -462,7 +462,7 @@ fn the_schema_describes_every_flag() {
         assert!(has_form, "{key}: {property}");
     }
     assert_eq!(properties["no-keepalive"]["type"], "boolean");
-    assert_eq!(properties["arrivals"]["enum"], serde_json::json!(["constant", "poisson"]));
+    assert_eq!(properties["arrivals"]["enum"], serde_json::json!(["constant", "poisson", "logged"]));
     assert_eq!(properties["connections"]["type"], serde_json::json!(["string", "number"]));
     assert_eq!(properties["timeout"]["default"], "10s");
 }

@@ -241,7 +241,7 @@ fn a_log_with_bursts_has_another_p99_than_its_mean_rate() {
     assert!(bursts["latency_us"]["p99"].as_u64().is_some_and(|us| us >= 100_000), "{bursts:#}");
     assert!(waited_in_bursts >= 300, "{waited_in_bursts} of 500 requests waited");
 
-    // The same bursts at a rate of the load.
+    // These bursts at a rate of the load.
     let (server, workers) = bounded();
     let load = ["--log", path, "--log-format", format, "-r", "200", "-n", "500", "-c", "100", "-q", "--json", "-"];
     let logged = measured(&[&[&server.url(), "--arrivals", "logged"], &load[..]].concat());

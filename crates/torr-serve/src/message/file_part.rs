@@ -1,7 +1,5 @@
 //! A part of a file as content.
 
-use super::response::{Body, Pieces, SMALL};
-use bytes::Bytes;
 use rustix::buffer::spare_capacity;
 use rustix::io::pread;
 use std::fs::File;
@@ -36,7 +34,7 @@ impl FilePart {
         buffer.reserve_exact(end - buffer.len());
         while buffer.len() < end {
             let room = end - buffer.len();
-            // A buffer may have more room than was asked for.
+            // A buffer may have more room than was reserved.
             let got = pread(&self.file, spare_capacity(buffer), self.left.start)?.min(room);
             if got == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
@@ -56,22 +54,5 @@ impl FilePart {
         let sent = socket::send_file(to, &self.file, self.left.start, most)?;
         self.left.start += sent as u64;
         Ok(sent)
-    }
-
-    /// Returns the part in pieces.
-    pub(crate) fn into_pieces(mut self) -> Pieces {
-        let length = self.length();
-        let next = move || {
-            let mut piece = Vec::new();
-            // A file that has become shorter ends the response early, and with it the connection.
-            self.read(&mut piece, SMALL).ok().filter(|()| !piece.is_empty()).map(|()| Bytes::from(piece))
-        };
-        Pieces { length, next: Box::new(std::iter::from_fn(next)) }
-    }
-}
-
-impl From<FilePart> for Body {
-    fn from(part: FilePart) -> Self {
-        if part.length() == 0 { Self::Empty } else { Self::File(part) }
     }
 }

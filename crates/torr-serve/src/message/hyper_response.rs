@@ -115,7 +115,7 @@ fn body(body: Body) -> BoxBody {
         Body::Static(bytes) => Full::new(Bytes::from_static(bytes)).map_err(never).boxed_unsync(),
         Body::Bytes(bytes) => Full::new(bytes).map_err(never).boxed_unsync(),
         Body::Pieces(pieces) => InPieces(pieces).boxed_unsync(),
-        Body::File(part) => InPieces(part.into_pieces()).boxed_unsync(),
+        Body::File(part) => InPieces(part.into()).boxed_unsync(),
         Body::Stream(stream) => Streamed(*stream).boxed_unsync(),
     }
 }

@@ -104,6 +104,18 @@ impl Drop for Pieces {
     }
 }
 
+impl From<FilePart> for Pieces {
+    fn from(mut part: FilePart) -> Self {
+        let length = part.length();
+        let next = move || {
+            let mut piece = Vec::new();
+            // A file that has become shorter ends the response early, and with it the connection.
+            part.read(&mut piece, SMALL).ok().filter(|()| !piece.is_empty()).map(|()| Bytes::from(piece))
+        };
+        Self { length, next: Box::new(std::iter::from_fn(next)) }
+    }
+}
+
 impl Pieces {
     /// Returns the next piece, cut to the announced length; an error if the handler makes less than it announced.
     pub(crate) fn take(&mut self) -> Option<Result<Bytes, BodyFailed>> {
@@ -162,6 +174,12 @@ impl From<&'static [u8]> for Body {
 impl From<String> for Body {
     fn from(text: String) -> Self {
         Self::Bytes(text.into())
+    }
+}
+
+impl From<FilePart> for Body {
+    fn from(part: FilePart) -> Self {
+        if part.length() == 0 { Self::Empty } else { Self::File(part) }
     }
 }
 
