@@ -116,7 +116,7 @@ fn of_size(options: &FileOptions, roster: &Roster, bytes: usize, folder: &Path) 
     let start = |candidate: &'static str| {
         let port = free_port()?;
         let (program, arguments) = match candidate {
-            TORR => (TORR, words(&format!("serve --root root --addr 127.0.0.1:{port} --workers 1"))),
+            TORR => (TORR, words(&format!("serve --root root --listen 127.0.0.1:{port} --workers 1"))),
             _ => (NGINX, nginx(folder, port, candidate == CACHED)?),
         };
         Server::start(candidate, port, roster.program(program), &arguments, folder)
