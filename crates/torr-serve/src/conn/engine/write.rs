@@ -9,8 +9,9 @@ use crate::conn::transport::Transport;
 use std::task::Poll;
 use torr_net::{Interest, Token, socket};
 
-/// The number of parts of a long body that are sent before other connections have their turn.
+/// The number of parts of a long body, and of bytes, that are sent before other connections have their turn.
 const PARTS: usize = 16;
+const BYTES: usize = 1024 * 1024;
 
 impl<T: Transport> Engine<T> {
     /// Sends what is unsent, then `body`, and then takes the next step.
@@ -40,7 +41,9 @@ impl<T: Transport> Engine<T> {
     /// Sends as much as the client takes now, but not so much that others wait.
     fn write_more(&mut self, token: Token) {
         let pause = self.look_pause();
-        for _ in 0..PARTS {
+        let (mut parts, mut bytes) = (PARTS, BYTES);
+        while parts > 0 && bytes > 0 {
+            parts -= 1;
             let Some(connection) = self.connections.get_mut(token) else { return };
             match connection.send_next(&mut self.buffers.plain) {
                 Poll::Ready(Ok(None)) => return self.end_writing(token),
@@ -50,6 +53,7 @@ impl<T: Transport> Engine<T> {
                     return self.watch(token, Interest::ReadWrite);
                 }
                 Poll::Ready(Ok(Some(sent))) => {
+                    bytes = bytes.saturating_sub(sent);
                     self.counts.sent += sent as u64;
                     connection.since = self.now;
                 }

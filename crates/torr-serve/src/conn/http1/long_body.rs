@@ -13,7 +13,7 @@ use torr_net::socket;
 /// The number of bytes of a long body that are made at a time ...
 const PART: usize = 64 * 1024;
 /// ... and that are sent at a time where nothing is made.
-const DIRECT: usize = 128 * 1024;
+const DIRECT: usize = 1024 * 1024;
 
 /// A body that is not sent together with its header section.
 pub(crate) enum LongBody {
