@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::archive;
 use crate::candidates::arguments::words;
-use crate::candidates::{NGINX, TORR, tally};
+use crate::candidates::{NGINX, TORR, nginx, tally};
 use crate::child::{self, Server, free_port};
 use crate::machine::{self, Machine};
 use crate::options::{RunOptions, Size};
@@ -172,37 +172,12 @@ fn counted(out: &str, bytes: usize) -> Option<u64> {
 
 /// Writes the configuration of one worker of nginx that sends files as it does best, and returns its arguments.
 fn nginx(folder: &Path, port: u16, is_cached: bool) -> Result<Vec<String>, Error> {
-    let prefix = folder.join(format!("nginx-{port}"));
-    fs::create_dir_all(&prefix)?;
     let cache = if is_cached { "open_file_cache max=1000; open_file_cache_valid 60s;" } else { "" };
-    let configuration = format!(
-        r#"user root;
-daemon off;
-worker_processes 1;
-pid nginx.pid;
-error_log error.log crit;
-events {{ worker_connections 1000; }}
-http {{
-    access_log off;
-    sendfile on;
-    tcp_nopush on;
-    keepalive_requests 1000000000;
-    {cache}
-    client_body_temp_path body;
-    proxy_temp_path proxy;
-    fastcgi_temp_path fastcgi;
-    uwsgi_temp_path uwsgi;
-    scgi_temp_path scgi;
-    server {{
-        listen 127.0.0.1:{port} backlog=4096;
-        root ../root;
-    }}
-}}
-"#
-    );
-    fs::write(prefix.join("nginx.conf"), configuration)?;
-    let prefix = prefix.to_string_lossy();
-    Ok(["-p", &*prefix, "-c", "nginx.conf", "-e", "error.log"].map(str::to_owned).into())
+    let http = format!("sendfile on; tcp_nopush on; {cache}");
+    let server = format!("listen 127.0.0.1:{port} backlog=4096; root ../root;");
+    // The worker reads a folder that is its owner's alone.
+    let configuration = format!("user root;\n{}", nginx::one_worker(CONNECTIONS + 1000, &http, &server));
+    Ok(nginx::configured(&folder.join(format!("nginx-{port}")), &configuration)?)
 }
 
 fn markdown(report: &Report, options: &FileOptions) -> String {

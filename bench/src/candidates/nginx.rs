@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::path::Path;
 
 use super::certificate;
 use super::server_settings::ServerSettings;
@@ -20,12 +21,16 @@ const TLS: &str = "ssl_certificate ../certificate.pem;
 
 /// One nginx worker that logs nothing and never closes; every file it writes is in its own folder.
 pub fn arguments(server: &ServerSettings<'_>) -> io::Result<Vec<String>> {
-    let prefix = server.folder.join("nginx");
-    fs::create_dir_all(&prefix)?;
     if server.scenario.style.tls() {
         certificate::files(server.folder)?;
     }
-    fs::write(prefix.join("nginx.conf"), configuration(server))?;
+    configured(&server.folder.join("nginx"), &configuration(server))
+}
+
+/// Writes a configuration into a folder, and returns the arguments with which nginx keeps all its files there.
+pub fn configured(prefix: &Path, configuration: &str) -> io::Result<Vec<String>> {
+    fs::create_dir_all(prefix)?;
+    fs::write(prefix.join("nginx.conf"), configuration)?;
     let prefix = prefix.to_string_lossy();
     Ok(["-p", &*prefix, "-c", "nginx.conf", "-e", "error.log"].map(str::to_owned).into())
 }
@@ -38,6 +43,17 @@ fn configuration(server: &ServerSettings<'_>) -> String {
         Style::Http2 | Style::H2c => "if ($server_protocol != HTTP/2.0) { return 421; }",
         _ => "",
     };
+    let location = format!("location / {{ default_type text/html; return 200 \"{PAGE}\"; }}");
+    let (tls, port) = (if style.tls() { TLS } else { "" }, server.port);
+    let (ssl, http2) = (if style.tls() { " ssl" } else { "" }, if style.http2() { " http2" } else { "" });
+    let server_block = format!(
+        "listen 127.0.0.1:{port}{ssl}{http2} backlog=4096;\n        {tls}\n        {refusal}\n        {location}"
+    );
+    one_worker(server.scenario.connections + 1000, "", &server_block)
+}
+
+/// Returns the configuration of one worker that logs nothing and never closes: `http` is for all servers, `server` for the only one.
+pub fn one_worker(files: u32, http: &str, server: &str) -> String {
     format!(
         r#"daemon off;
 worker_processes 1;
@@ -53,29 +69,17 @@ http {{
     fastcgi_temp_path fastcgi;
     uwsgi_temp_path uwsgi;
     scgi_temp_path scgi;
+    {http}
     server {{
-        listen 127.0.0.1:{port}{ssl}{http2} backlog=4096;
-        {tls}
-        {refusal}
-        location / {{
-            default_type text/html;
-            return 200 "{PAGE}";
-        }}
+        {server}
     }}
 }}
-"#,
-        files = server.scenario.connections + 1000,
-        port = server.port,
-        ssl = if style.tls() { " ssl" } else { "" },
-        http2 = if style.http2() { " http2" } else { "" },
-        tls = if style.tls() { TLS } else { "" },
+"#
     )
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
     use crate::scenario::{Scenario, Side};
 

@@ -37,6 +37,9 @@ impl Mistake {
     }
 }
 
+/// The mistake of arrivals that no log gives.
+pub const NO_TIMES: &str = "--arrivals logged needs --log: the times are those of its requests";
+
 /// The exclusions that depend on values, or on what makes the requests.
 const EXCLUSIONS: [fn(&Load, Work) -> Option<Mistake>; 9] =
     [max_rate, length, connections, arrivals, in_flight, think, follow, head, grpc];
@@ -173,8 +176,7 @@ fn connections(load: &Load, _: Work) -> Option<Mistake> {
 /// The times of a log are those of its requests.
 fn arrivals(load: &Load, _: Work) -> Option<Mistake> {
     let is_logged = load.pace.arrivals.as_deref() == Some(&Arrivals::Logged);
-    let line = "--arrivals logged needs --log: the times are those of its requests";
-    (is_logged && load.request.log.is_none()).then(|| Mistake::pair("arrivals", "log", line))
+    (is_logged && load.request.log.is_none()).then(|| Mistake::pair("arrivals", "log", NO_TIMES))
 }
 
 /// Connections that come and go have one request in flight.

@@ -23,7 +23,7 @@ mod setting;
 mod settings;
 pub mod values;
 
-pub use check::{Mistake, Work};
+pub use check::{Mistake, NO_TIMES, Work};
 pub use data_kind::DataKind;
 pub use file_source::{FileSource, FilesByPath};
 pub use given::{Given, Occurrence, given, occurrences};

@@ -217,11 +217,7 @@ pub fn recv(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<Option<usize>> {
 /// Returns the errors of `send(2)`, except `EAGAIN` and `EINTR`.
 #[inline]
 pub fn send(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
-    match net::send(socket, bytes, SendFlags::NOSIGNAL) {
-        Ok(n) => Ok(n),
-        Err(Errno::AGAIN | Errno::INTR) => Ok(0),
-        Err(error) => Err(error.into()),
-    }
+    taken(net::send(socket, bytes, SendFlags::NOSIGNAL))
 }
 
 /// Sends as [`send`] does, and lets the kernel wait for what follows at once to fill a segment.
@@ -229,11 +225,7 @@ pub fn send(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
 /// # Errors
 /// As [`send`].
 pub fn send_first(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
-    match net::send(socket, bytes, SendFlags::NOSIGNAL | SendFlags::MORE) {
-        Ok(n) => Ok(n),
-        Err(Errno::AGAIN | Errno::INTR) => Ok(0),
-        Err(error) => Err(error.into()),
-    }
+    taken(net::send(socket, bytes, SendFlags::NOSIGNAL | SendFlags::MORE))
 }
 
 /// Sends as much of a file as the send buffer takes, from `offset` on and at most so many bytes, and returns the number of bytes; 0 if
@@ -246,9 +238,7 @@ pub fn send_file(socket: impl AsFd, file: impl AsFd, offset: u64, most: usize) -
     let mut offset = offset;
     match sendfile(socket, file, Some(&mut offset), most) {
         Ok(0) if most > 0 => Err(io::ErrorKind::UnexpectedEof.into()),
-        Ok(n) => Ok(n),
-        Err(Errno::AGAIN | Errno::INTR) => Ok(0),
-        Err(error) => Err(error.into()),
+        sent => taken(sent),
     }
 }
 
@@ -258,7 +248,13 @@ pub fn send_file(socket: impl AsFd, file: impl AsFd, offset: u64, most: usize) -
 /// # Errors
 /// Returns the errors of `sendmsg(2)`, except `EAGAIN` and `EINTR`.
 pub fn send_all_of(socket: impl AsFd, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
-    match net::sendmsg(socket, pieces, &mut SendAncillaryBuffer::default(), SendFlags::NOSIGNAL) {
+    taken(net::sendmsg(socket, pieces, &mut SendAncillaryBuffer::default(), SendFlags::NOSIGNAL))
+}
+
+/// Returns how many bytes the send buffer has taken; 0 if it is full, or a signal came first.
+#[inline]
+fn taken(sent: rustix::io::Result<usize>) -> io::Result<usize> {
+    match sent {
         Ok(n) => Ok(n),
         Err(Errno::AGAIN | Errno::INTR) => Ok(0),
         Err(error) => Err(error.into()),

@@ -29,16 +29,13 @@ use torr_doctor::limit::{Ask, Load as Offered, Press, Settings, Slo, find};
 use torr_gauge::collector::Progress;
 use torr_gauge::verdict::{LimitKind, LoadUnit};
 use torr_live::About;
-use torr_load::{FileSource, FilesByPath};
+use torr_load::{FileSource, FilesByPath, NO_TIMES};
 use torr_plan::log;
 use torr_press::{Arrivals, Plan, RunError};
 use torr_report::human::{micros, plural, rate};
 use torr_report::live::LiveProgress;
 use torr_report::sentence;
 use written::WrittenOutcome;
-
-/// The error of arrivals that no log gives.
-const NO_LOG: &str = "--arrivals logged needs --log: the times are those of its requests";
 
 /// Finds the limit and prints the report.
 pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
@@ -59,7 +56,7 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
     let slo = args.slo.clone().unwrap_or_else(|| default_slo(is_of_streams));
     slo.check(&press::entries(&base.plan), is_of_streams).map_err(|error| CliError::Usage(format!("--slo {error}")))?;
     if args.arrivals == Arrivals::Logged && base.plan.work.users().and_then(|users| users.logged()).is_none() {
-        let why = if args.load().request.log.is_some() { log::SAME_TIME } else { NO_LOG };
+        let why = if args.load().request.log.is_some() { log::SAME_TIME } else { NO_TIMES };
         return Err(CliError::Usage(why.into()));
     }
     servers::note(&base.plan, "torr limit");

@@ -277,3 +277,19 @@ fn generator_to_blame(run: &RunResult, objectives: &[ObjectiveResult], finding: 
     }
     (finding.factor == Factor::Generator).then_some(Fact::GeneratorMostCpu)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+    use torr_gauge::collector::{Collector, RunFacts};
+
+    #[test]
+    fn a_step_with_the_bursts_of_a_log_falls_behind_as_a_whole() {
+        let facts = RunFacts { duration: Duration::from_secs(2), ..RunFacts::default() };
+        let run = Collector::new(1, Duration::from_millis(100)).finish(facts).result;
+        let of = |requests| left_behind(&RunResult { requests, ..run.clone() }, 500.0);
+        assert_eq!((of(1000), of(970)), (None, None));
+        assert_eq!(of(900), Some(Fact::FellBehind { share: 0.9 }));
+    }
+}

@@ -6,6 +6,7 @@ use crate::values::{
     arrivals, connections, depth, duration, per_second, rate, requests, run_duration, stages, think, threads,
     timestamps, window,
 };
+use torr_press::Arrivals;
 
 const IN_FLIGHT: &str = "a virtual user has one request in flight";
 
@@ -44,7 +45,7 @@ pub const ROWS: &[Setting] = &[
     setting(Part::Pace, "max-rate", Kind::Number("RATE"), parsed!(pace.max_rate, per_second))
         .help("Limit the request rate of a closed loop, per second")
         .excludes(&["rate"]),
-    setting(Part::Pace, "arrivals", Kind::Choice("ARRIVALS", &["constant", "poisson", "logged"]), parsed!(pace.arrivals, arrivals))
+    setting(Part::Pace, "arrivals", Kind::Choice("ARRIVALS", &Arrivals::NAMES), parsed!(pace.arrivals, arrivals))
         .help(
             "Spread the requests of an open loop evenly (constant), at random as many independent users do (poisson), or in the \
              bursts of --log (logged)",
@@ -54,7 +55,7 @@ pub const ROWS: &[Setting] = &[
     setting(Part::Pace, "coalesce", Kind::Number("DURATION"), parsed!(pace.coalesce, window))
         .help(
             "Send requests of an open loop together if they are due within this time of each other, which saves CPU time; 0 \
-             sends each at its own time [default: 150us, or 0 for others than constant]",
+             sends each at its own time [default: 150us, or 0 for poisson and logged]",
         )
         .needs(&[OPEN]),
     setting(Part::Pace, "patience", Kind::Number("DURATION"), parsed!(pace.patience, duration))

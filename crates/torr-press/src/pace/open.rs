@@ -27,6 +27,8 @@ pub enum Arrivals {
 impl Arrivals {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Constant, Self::Poisson, Self::Logged];
+    /// Their names in settings.
+    pub const NAMES: [&str; 3] = [Self::Constant.name(), Self::Poisson.name(), Self::Logged.name()];
 
     /// Returns the name of the distribution in settings.
     pub const fn name(self) -> &'static str {

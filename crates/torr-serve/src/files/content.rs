@@ -85,7 +85,7 @@ fn of_numbers(text: String) -> HeaderValue {
 pub(super) fn part(file: File, range: Range<u64>) -> io::Result<Body> {
     let mut part = FilePart::new(file, range);
     if part.length() > SMALL as u64 {
-        return Ok(part.into());
+        return Ok(Body::File(part));
     }
     let mut content = Vec::new();
     part.read(&mut content, SMALL)?;

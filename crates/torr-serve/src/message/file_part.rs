@@ -25,12 +25,17 @@ impl FilePart {
         self.left.end - self.left.start
     }
 
+    /// Returns how many bytes come next, at most so many.
+    fn next(&self, most: usize) -> usize {
+        usize::try_from(self.length()).unwrap_or(most).min(most)
+    }
+
     /// Appends the next bytes to a buffer, at most so many and none at the end.
     ///
     /// # Errors
     /// If the file cannot be read, or has become shorter.
     pub(crate) fn read(&mut self, buffer: &mut Vec<u8>, most: usize) -> io::Result<()> {
-        let end = buffer.len() + usize::try_from(self.length()).unwrap_or(most).min(most);
+        let end = buffer.len() + self.next(most);
         buffer.reserve_exact(end - buffer.len());
         while buffer.len() < end {
             let room = end - buffer.len();
@@ -45,13 +50,12 @@ impl FilePart {
         Ok(())
     }
 
-    /// Sends the next bytes, at most so many, without a copy of them. Returns how many the socket has taken; 0 if it is full.
+    /// Sends the next bytes, at most so many, without reading them into memory. Returns how many the socket has taken; 0 if it is full.
     ///
     /// # Errors
     /// As [`FilePart::read`], and those of the socket.
     pub(crate) fn send(&mut self, to: impl AsFd, most: usize) -> io::Result<usize> {
-        let most = usize::try_from(self.length()).unwrap_or(most).min(most);
-        let sent = socket::send_file(to, &self.file, self.left.start, most)?;
+        let sent = socket::send_file(to, &self.file, self.left.start, self.next(most))?;
         self.left.start += sent as u64;
         Ok(sent)
     }

@@ -177,12 +177,6 @@ impl From<String> for Body {
     }
 }
 
-impl From<FilePart> for Body {
-    fn from(part: FilePart) -> Self {
-        if part.length() == 0 { Self::Empty } else { Self::File(part) }
-    }
-}
-
 impl From<Vec<u8>> for Body {
     fn from(bytes: Vec<u8>) -> Self {
         Self::Bytes(bytes.into())

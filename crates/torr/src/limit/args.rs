@@ -43,7 +43,7 @@ pub struct LimitArgs {
     /// Spread the requests of an open loop at random as independent users do (poisson), evenly (constant), or in the bursts of --log
     /// (logged)
     #[arg(long, default_value = "poisson",
-          value_parser = PossibleValuesParser::new(Arrivals::ALL.map(Arrivals::name)).try_map(|text| arrivals(&text)))]
+          value_parser = PossibleValuesParser::new(Arrivals::NAMES).try_map(|text| arrivals(&text)))]
     pub arrivals: Arrivals,
     /// Use this many threads [default: one per CPU]
     #[arg(short, long, value_parser = threads)]
