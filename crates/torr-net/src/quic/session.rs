@@ -9,7 +9,7 @@ use quinn_proto::{ConnectError, ConnectionId, EndpointConfig, Side, TransportErr
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;
 use rustls::quic::{ClientConnection, Connection, KeyChange, Secrets, ServerConnection, Suite, Version};
-use rustls::{ClientConfig, ServerConfig};
+use rustls::{AlertDescription, ClientConfig, ServerConfig};
 use std::any::Any;
 use std::io::Cursor;
 use std::sync::Arc;
@@ -136,7 +136,7 @@ enum Role {
 
 /// The handshake of one connection.
 struct Session {
-    tls: Connection,
+    tls: Tls,
     role: Role,
     /// The bytes of handshake messages received.
     received: usize,
@@ -147,14 +147,39 @@ struct Session {
     error: Option<rustls::Error>,
 }
 
+/// The state of a handshake.
+enum Tls {
+    /// It goes on, or the server may send tickets behind it.
+    Connection(Box<Connection>),
+    /// It is complete: a server has sent its tickets, and a client has nothing more to say (RFC 9001, section 6). All that `rustls` keeps
+    /// is several kilobytes.
+    Complete(Box<Facts>),
+}
+
 impl Session {
     fn new(tls: Connection, role: Role) -> Self {
+        let tls = Tls::Connection(Box::new(tls));
         Self { tls, role, received: 0, has_protocol: false, next: None, error: None }
+    }
+
+    fn facts(&self) -> Facts {
+        let tls = match &self.tls {
+            Tls::Connection(tls) => tls,
+            Tls::Complete(facts) => return Facts::clone(facts),
+        };
+        let negotiated = (!tls.is_handshaking()).then(|| handshake::negotiated(tls));
+        let mut facts = Facts { negotiated, error: self.error.clone(), ..Facts::default() };
+        if let Connection::Server(server) = &**tls {
+            facts.server_name = server.server_name().map(str::to_owned);
+            let chain = server.peer_certificates().unwrap_or_default();
+            facts.client_certificates = chain.iter().map(|certificate| certificate.to_vec()).collect();
+        }
+        facts
     }
 }
 
 /// The facts of a handshake.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Facts {
     /// The parameters, once the handshake is complete.
     pub negotiated: Option<NegotiatedTls>,
@@ -183,14 +208,7 @@ impl crypto::Session for Session {
     }
 
     fn handshake_data(&self) -> Option<Box<dyn Any>> {
-        let negotiated = (!self.tls.is_handshaking()).then(|| handshake::negotiated(&self.tls));
-        let mut facts = Facts { negotiated, error: self.error.clone(), ..Facts::default() };
-        if let Connection::Server(server) = &self.tls {
-            facts.server_name = server.server_name().map(str::to_owned);
-            let chain = server.peer_certificates().unwrap_or_default();
-            facts.client_certificates = chain.iter().map(|certificate| certificate.to_vec()).collect();
-        }
-        Some(Box::new(facts))
+        Some(Box::new(self.facts()))
     }
 
     fn peer_identity(&self) -> Option<Box<dyn Any>> {
@@ -206,33 +224,38 @@ impl crypto::Session for Session {
     }
 
     fn is_handshaking(&self) -> bool {
-        self.tls.is_handshaking()
+        matches!(&self.tls, Tls::Connection(tls) if tls.is_handshaking())
     }
 
     fn read_handshake(&mut self, buf: &[u8]) -> Result<bool, TransportError> {
+        let Tls::Connection(tls) = &mut self.tls else {
+            let code = TransportErrorCode::crypto(AlertDescription::UnexpectedMessage.into());
+            return Err(TransportError { code, frame: None, reason: "a message behind the handshake".to_owned() });
+        };
         let is_client = matches!(self.role, Role::Client { .. });
         self.received += buf.len();
         if is_client {
             handshake::note_arrival(self.received);
         }
-        let was_handshaking = self.tls.is_handshaking();
-        if let Err(error) = self.tls.read_hs(buf) {
-            let alert = self.tls.alert().map(u8::from);
+        let was_handshaking = tls.is_handshaking();
+        if let Err(error) = tls.read_hs(buf) {
+            let alert = tls.alert().map(u8::from);
             let code = alert.map_or(TransportErrorCode::PROTOCOL_VIOLATION, TransportErrorCode::crypto);
             let reason = error.to_string();
             self.error = Some(error);
             return Err(TransportError { code, frame: None, reason });
         }
-        if is_client && was_handshaking && !self.tls.is_handshaking() {
-            handshake::note_chain(&self.tls);
+        if is_client && was_handshaking && !tls.is_handshaking() {
+            handshake::note_chain(tls);
         }
         // Once, as the interface demands.
-        let has_protocol = self.tls.alpn_protocol().is_some() || !self.tls.is_handshaking();
+        let has_protocol = tls.alpn_protocol().is_some() || !tls.is_handshaking();
         Ok(has_protocol && !std::mem::replace(&mut self.has_protocol, has_protocol))
     }
 
     fn transport_parameters(&self) -> Result<Option<TransportParameters>, TransportError> {
-        match self.tls.quic_transport_parameters() {
+        let Tls::Connection(tls) = &self.tls else { return Ok(None) };
+        match tls.quic_transport_parameters() {
             None => Ok(None),
             Some(bytes) => {
                 let side = match self.role {
@@ -245,7 +268,14 @@ impl crypto::Session for Session {
     }
 
     fn write_handshake(&mut self, buf: &mut Vec<u8>) -> Option<Keys> {
-        Some(match self.tls.write_hs(buf)? {
+        let Tls::Connection(tls) = &mut self.tls else { return None };
+        let Some(change) = tls.write_hs(buf) else {
+            if matches!(self.role, Role::Server { .. }) && !tls.is_handshaking() {
+                self.tls = Tls::Complete(Box::new(self.facts()));
+            }
+            return None;
+        };
+        Some(match change {
             KeyChange::Handshake { keys: new } => keys(new),
             KeyChange::OneRtt { keys: new, next } => {
                 self.next = Some(next);

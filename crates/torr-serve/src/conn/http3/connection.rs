@@ -85,7 +85,8 @@ pub(super) struct Connection {
     pub is_woken: bool,
     peer: PeerStreams<StreamId>,
     control: Option<Control>,
-    pub requests: BTreeMap<u64, RequestStream>,
+    /// Boxed: a node of the map has room for eleven, and stays when the last request ends.
+    pub requests: BTreeMap<u64, Box<RequestStream>>,
     /// The content that handlers have not read yet.
     unread: Arc<Held>,
     /// The response that last had its turn.
@@ -262,7 +263,7 @@ impl Connection {
         self.next_request = self.next_request.max(number + NEXT_REQUEST);
         self.peer.regain();
         let stream = RequestStream::new(id, self.limits(), self.waker.clone(), Arc::clone(&self.unread), now);
-        self.requests.insert(number, stream);
+        self.requests.insert(number, Box::new(stream));
         self.read_request(number, buffers, now)
     }
 

@@ -33,7 +33,7 @@ impl Connection {
             }
         }
         self.give_up_stuck(now);
-        let incomplete = self.requests.values().filter_map(RequestStream::incomplete_since).min();
+        let incomplete = self.requests.values().filter_map(|stream| stream.incomplete_since()).min();
         let blocked = self.requests.values().filter_map(|stream| stream.blocked_since).min();
         let stuck = blocked.map(|since| since + settings.write_timeout);
         let idle = self.requests.is_empty().then(|| self.idle_since + settings.idle_timeout);
@@ -70,8 +70,8 @@ impl Connection {
     /// Gives up responses of which the client takes nothing for too long, and the connection if it takes nothing of any.
     fn give_up_stuck(&mut self, now: Instant) {
         let most = self.worker.settings.write_timeout;
-        let is_stuck = |stream: &&RequestStream| stream.blocked_since.is_some_and(|since| since + most <= now);
-        let stuck: Vec<_> = self.requests.values().filter(is_stuck).map(|stream| stream.id).collect();
+        let is_stuck = |stream: &RequestStream| stream.blocked_since.is_some_and(|since| since + most <= now);
+        let stuck: Vec<_> = self.requests.values().filter(|stream| is_stuck(stream)).map(|stream| stream.id).collect();
         if !stuck.is_empty() && self.moved + most <= now {
             return self.time_out();
         }

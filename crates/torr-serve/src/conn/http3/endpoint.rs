@@ -50,7 +50,8 @@ struct Endpoint {
     socket: AsyncFd<OwnedFd>,
     port: u16,
     worker: Rc<WorkerContext>,
-    connections: HashMap<usize, Connection>,
+    /// Boxed: a table has twice as much room as it needs at times, and a connection is large.
+    connections: HashMap<usize, Box<Connection>>,
     /// The number of connections whose handshake is incomplete.
     handshakes: usize,
     /// The number of these from which on a client has to show first that it receives at its address.
@@ -226,7 +227,7 @@ impl Endpoint {
                 let waker = self.wakes.waker(key);
                 let expires = self.expiry();
                 let connection = Connection::new(channel, Rc::clone(&self.worker), local, admission, waker, expires);
-                self.connections.insert(key, connection);
+                self.connections.insert(key, Box::new(connection));
                 self.handshakes += 1;
                 self.count_open();
                 self.queue(key, false);
