@@ -127,11 +127,17 @@ fn public_services_are_not_pressed_without_the_flag() {
     let _beside = beside();
     let proxy = Script::start(answering(OK));
     let by = format!("http://{}", proxy.address);
-    let cases: [&[&str]; 4] = [
+    let port = proxy.address.port();
+    let (tls, grpc) = (format!("https://service.test:{port}/"), format!("grpc://service.test:{port}/a.B/C"));
+    let resolved = format!("service.test:{port}:127.0.0.1,203.0.113.1");
+    let cases: [&[&str]; 6] = [
         &["http://192.0.2.1/"],
         &["http://[2001:db8::1]/"],
         &["http://service.test/", "--resolve", "service.test:80:127.0.0.1,203.0.113.1"],
         &["http://203.0.113.1/", "--proxy", &by],
+        // What these request before the run waits for the flag too.
+        &[&tls, "--alt-svc", "--resolve", &resolved],
+        &[&grpc, "--reflection", "--resolve", &resolved],
     ];
     for args in cases {
         let ended = torr(&[&["limit"], args].concat());
@@ -139,10 +145,16 @@ fn public_services_are_not_pressed_without_the_flag() {
         assert_eq!(ended.stderr.lines().count(), 1, "{args:?}: {}", ended.stderr);
         assert!(ended.stderr.contains("--i-own-this"), "{args:?}: {}", ended.stderr);
     }
-    let compared = torr(&["compare", "http://192.0.2.1/", "http://127.0.0.1:1/"]);
-    assert_eq!((compared.code, compared.stderr.lines().count()), (Some(2), 1), "{compared:?}");
-    assert!(compared.stderr.contains("192.0.2.1") && compared.stderr.contains("--i-own-this"), "{compared:?}");
-    assert_eq!(proxy.connections(), 0, "the proxy was asked");
+    let cases: [(&[&str], &str); 2] = [
+        (&["http://192.0.2.1/", "http://127.0.0.1:1/"], "192.0.2.1"),
+        (&[&tls, "https://127.0.0.1:1/", "--alt-svc", "--resolve", &resolved], "203.0.113.1"),
+    ];
+    for (args, address) in cases {
+        let compared = torr(&[&["compare"], args].concat());
+        assert_eq!((compared.code, compared.stderr.lines().count()), (Some(2), 1), "{args:?}: {compared:?}");
+        assert!(compared.stderr.contains(address) && compared.stderr.contains("--i-own-this"), "{compared:?}");
+    }
+    assert_eq!(proxy.connections(), 0, "something was sent");
     // Who vouches for it gets as far as to the proxy, which is none.
     let ended = torr(&["limit", "http://203.0.113.1/", "--proxy", &by, "--i-own-this"]);
     assert_eq!(ended.code, Some(3), "{ended:?}");

@@ -1,6 +1,7 @@
 //! `--alt-svc`: HTTP/3 where the server's `Alt-Svc` offers it (RFC 7838), which one request before the run finds out.
 
 use crate::error::PlanError;
+use crate::permit::Permit;
 use crate::transport::route;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -18,16 +19,17 @@ const LONGEST: usize = 200;
 /// Returns the way of a load after the server's offer, and the offer. `timeout` is that of requests.
 ///
 /// # Errors
-/// If the target has no TLS, and if the server does not respond.
+/// If the target has no TLS, if the server does not respond, and those of `permit`.
 pub(crate) fn chosen(
     part: &TransportPart,
     target: &Target,
     timeout: Duration,
+    permit: Permit<'_>,
 ) -> Result<(TransportPart, AltSvc), PlanError> {
     if !target.tls {
         return Err(PlanError::Usage(format!("--alt-svc needs an https:// URL, found {}", target.shown())));
     }
-    let response = response(part, target, timeout.min(TIMEOUT))?;
+    let response = response(part, target, timeout.min(TIMEOUT), permit)?;
     let offer = offer(&response, &target.host);
     let http3_port = offer.port.filter(|_| part.tls.tls_max.as_deref() != Some(&"1.2"));
     let chosen = match http3_port {
@@ -42,7 +44,12 @@ fn without_version(part: &Http2Part) -> Http2Part {
 }
 
 /// Requests the header section of the target over HTTP/1.1. The method is safe, whatever that of the load is.
-fn response(part: &TransportPart, target: &Target, timeout: Duration) -> Result<FirstResponse, PlanError> {
+fn response(
+    part: &TransportPart,
+    target: &Target,
+    timeout: Duration,
+    permit: Permit<'_>,
+) -> Result<FirstResponse, PlanError> {
     let part = TransportPart { http2: without_version(&part.http2), ..part.clone() };
     let route = route(&part, target)?;
     let options = Options { method: Some("HEAD".into()), ..Options::default() };
@@ -58,6 +65,7 @@ fn response(part: &TransportPart, target: &Target, timeout: Duration) -> Result<
         watch_server: false,
         ..Plan::new(target.clone(), route.addresses, requests)
     };
+    permit(&plan)?;
     let unreachable = |line: String| PlanError::Unreachable(format!("cannot request the server's Alt-Svc: {line}"));
     let run =
         torr_press::run(&plan, &AtomicBool::new(false), |_| ()).map_err(|error| unreachable(error.to_string()))?;
@@ -115,6 +123,7 @@ fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::permit;
 
     #[test]
     fn the_first_alternative_of_http3_on_the_host_is_taken() {
@@ -153,7 +162,8 @@ mod tests {
     #[test]
     fn only_tls_has_alternatives() {
         let target = Target::parse("http://a.test/x").expect("it is a URL");
-        let refused = chosen(&TransportPart::default(), &target, TIMEOUT).expect_err("it is refused").into_line();
+        let refused =
+            chosen(&TransportPart::default(), &target, TIMEOUT, &permit::any).expect_err("it is refused").into_line();
         assert_eq!(refused, "--alt-svc needs an https:// URL, found http://a.test/x");
     }
 }

@@ -7,6 +7,7 @@ mod way;
 
 use crate::error::PlanError;
 use crate::input::Input;
+use crate::permit::Permit;
 use crate::{data, request};
 use std::sync::Arc;
 use torr_grpc::{Coding, Method, Schema};
@@ -29,8 +30,9 @@ pub struct Call {
 /// Returns the plan of the calls of a URL and of the way to the service, without the pace of the load.
 ///
 /// # Errors
-/// For a mistake of the load or in a file, if there is no way to the service, and if the server does not describe the service.
-pub fn call(load: &Load, url: &str) -> Result<Call, PlanError> {
+/// For a mistake of the load or in a file, if there is no way to the service, if the server does not describe the service, and those of
+/// `permit`.
+pub fn call(load: &Load, url: &str, permit: Permit<'_>) -> Result<Call, PlanError> {
     let target = Target::parse_grpc(url).map_err(PlanError::usage)?;
     let http2 = Http2Part { http2_prior_knowledge: true, ..load.transport.http2.clone() };
     let transport = TransportPart { http2, ..load.transport.clone() };
@@ -47,7 +49,7 @@ pub fn call(load: &Load, url: &str) -> Result<Call, PlanError> {
     let (deadline, timeout) = (load.grpc.deadline.as_deref().copied(), load.pace.timeout());
     let of_one_message = with_deadline(deadline.or(Some(timeout)))?;
     let way = Way { load, transport: &transport, target: &target };
-    let schema = schema(way, &of_one_message, &mut input)?;
+    let schema = schema(way, &of_one_message, &mut input, permit)?;
     let method = Arc::new(schema.method(target.path()).map_err(PlanError::usage)?);
     // A stream may be longer than the time until its first message.
     let options = if method.returns_stream() { with_deadline(deadline)? } else { of_one_message };
@@ -77,7 +79,7 @@ fn messages(part: &RequestPart, input: &mut Input) -> Result<Vec<u8>, PlanError>
 }
 
 /// Returns the schema of the service.
-fn schema(way: Way<'_>, options: &Options, input: &mut Input) -> Result<Schema, PlanError> {
+fn schema(way: Way<'_>, options: &Options, input: &mut Input, permit: Permit<'_>) -> Result<Schema, PlanError> {
     let (load, part) = (way.load, &way.load.grpc);
     if !part.proto.is_empty() {
         return proto::schema(&part.proto, &part.proto_path, &load.request.files);
@@ -87,7 +89,7 @@ fn schema(way: Way<'_>, options: &Options, input: &mut Input) -> Result<Schema, 
         return Schema::decode(&set).map_err(|error| PlanError::Usage(format!("{}: {error}", path.display())));
     }
     if part.reflection {
-        return reflection::schema(way, options);
+        return reflection::schema(way, options, permit);
     }
     Err(PlanError::Usage("a grpc:// URL needs --proto FILE, --protoset FILE or --reflection".into()))
 }

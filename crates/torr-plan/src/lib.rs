@@ -12,6 +12,7 @@ mod http2;
 mod http3;
 pub mod input;
 pub mod log;
+pub mod permit;
 pub mod request;
 pub mod session;
 pub mod target;

@@ -1,6 +1,7 @@
 //! The plan of a load whose requests go to URLs.
 
 use crate::error::PlanError;
+use crate::permit::{self, Permit};
 use crate::{alt_svc, checks, grpc, log, request, transport};
 use std::time::Duration;
 use torr_load::{Load, is_grpc};
@@ -15,7 +16,8 @@ const DURATION: Duration = Duration::from_secs(10);
 /// # Errors
 /// For a mistake of the load, and if there is no way to the service.
 pub fn plan(load: &Load, url: Option<&str>) -> Result<Plan, PlanError> {
-    with_load(load, base(load, url)?)
+    let (base, _) = base_and_options(load, url, &permit::any)?;
+    with_load(load, base)
 }
 
 /// Adds the pace of a load, and what the load expects of responses, to a plan.
@@ -71,25 +73,19 @@ fn events(load: &Load, base: &Plan) -> Result<Option<EventPlan>, PlanError> {
     }
 }
 
-/// Returns the plan of the requests and of the way to the service, without the pace of the load. It has a thread for each CPU.
+/// Returns the plan of the requests and of the way to the service, without the pace of the load, and the options that its requests were
+/// made of. The plan has a thread for each CPU.
 ///
 /// # Errors
-/// As [`plan`].
-pub fn base(load: &Load, url: Option<&str>) -> Result<Plan, PlanError> {
-    base_and_options(load, url).map(|(plan, _)| plan)
-}
-
-/// Returns the plan of [`base`], and the options that its requests were made of.
-///
-/// # Errors
-/// As [`plan`].
-pub fn base_and_options(load: &Load, url: Option<&str>) -> Result<(Plan, Options), PlanError> {
+/// As [`plan`], and those of `permit`.
+pub fn base_and_options(load: &Load, url: Option<&str>, permit: Permit<'_>) -> Result<(Plan, Options), PlanError> {
     if let Some(url) = url.filter(|url| is_grpc(url)) {
-        return grpc::call(load, url).map(|call| (call.plan, call.options));
+        return grpc::call(load, url, permit).map(|call| (call.plan, call.options));
     }
     let (target, request, options) = request::requests(load, url)?;
-    let chosen = load.transport.alt_svc.then(|| alt_svc::chosen(&load.transport, &target, load.pace.timeout()));
+    let (transport, timeout) = (&load.transport, load.pace.timeout());
+    let chosen = transport.alt_svc.then(|| alt_svc::chosen(transport, &target, timeout, permit));
     let (chosen, alt_svc) = chosen.transpose()?.unzip();
-    let plan = transport::plan(load, chosen.as_ref().unwrap_or(&load.transport), target, request)?;
+    let plan = transport::plan(load, chosen.as_ref().unwrap_or(transport), target, request)?;
     Ok((log::with_requests(load, Plan { alt_svc, ..plan })?, options))
 }

@@ -13,6 +13,7 @@ use torr_grpc::Method;
 use torr_load::{Load, is_grpc};
 use torr_plan::grpc::{self, Call};
 use torr_plan::input::Input;
+use torr_plan::permit::{self, Permit};
 use torr_plan::session::files::Given;
 use torr_plan::target::{TargetKind, plan_as_target};
 use torr_plan::transport::finder;
@@ -42,6 +43,7 @@ impl Base {
     /// # Errors
     /// The errors of [`Base::of`], and if a server is neither on this machine nor in a private network, unless the user has vouched for it.
     pub fn permitted(load: &Load, vouched_for: bool, command: &str) -> Result<Self, CliError> {
+        let may_get = |plan: &Plan| permission::ask(plan, vouched_for, command);
         let base = match TargetKind::of(&load.targets)? {
             TargetKind::K6(path) => {
                 let (k6, plan) = K6Sessions::begin(load, &path, vouched_for, command)?;
@@ -54,9 +56,9 @@ impl Base {
                     k6: Some(k6),
                 }
             }
-            _ => Self::of(load)?,
+            _ => Self::of_permitted(load, &may_get)?,
         };
-        permission::ask(&base.plan, vouched_for, command)?;
+        may_get(&base.plan)?;
         Ok(base)
     }
 
@@ -76,19 +78,23 @@ impl Base {
     /// # Errors
     /// If the target is none, or does not go with a flag; for a mistake in a file, with its position.
     pub fn of(load: &Load) -> Result<Self, CliError> {
+        Self::of_permitted(load, &permit::any)
+    }
+
+    fn of_permitted(load: &Load, permit: Permit<'_>) -> Result<Self, CliError> {
         match (TargetKind::of(&load.targets)?, load.script.as_deref()) {
             (TargetKind::Url(Some(url)), None) if is_grpc(&url) => {
-                let Call { plan, options, method } = grpc::call(load, &url)?;
+                let Call { plan, options, method } = grpc::call(load, &url, permit)?;
                 Ok(Self { plan, options, method: Some(method), given: Given::default(), script: None, k6: None })
             }
             (TargetKind::Url(url), None) => {
-                let (plan, options) = url::base_and_options(load, url.as_deref())?;
+                let (plan, options) = url::base_and_options(load, url.as_deref(), permit)?;
                 Ok(Self { plan, options, method: None, given: Given::default(), script: None, k6: None })
             }
-            (TargetKind::Url(url), Some(path)) => scripted(load, url.as_deref(), path),
+            (TargetKind::Url(url), Some(path)) => scripted(load, url.as_deref(), path, permit),
             (TargetKind::Script(path), None) => {
                 let url = script::target(&path, &load.request.files, Printing::Stderr)?;
-                scripted(load, Some(&url), &path)
+                scripted(load, Some(&url), &path, permit)
             }
             (TargetKind::Script(path), Some(_)) => Err(script::stands_alone(&path)),
             (TargetKind::Sessions(files), _) => {
@@ -115,8 +121,8 @@ impl Base {
     }
 }
 
-fn scripted(load: &Load, url: Option<&str>, path: &Path) -> Result<Base, CliError> {
-    let plan = url::base(load, url)?;
+fn scripted(load: &Load, url: Option<&str>, path: &Path, permit: Permit<'_>) -> Result<Base, CliError> {
+    let (plan, _) = url::base_and_options(load, url, permit)?;
     // A state for each thread that an experiment can have.
     let plan = Plan { connections: plan.connections.max(plan.threads), ..plan };
     let texts = variables::values(&load.session.variables, &mut Input::default())?;

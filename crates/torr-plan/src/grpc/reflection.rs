@@ -2,6 +2,7 @@
 
 use super::way::{Way, encoded};
 use crate::error::PlanError;
+use crate::permit::Permit;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use torr_gauge::sessions::EntryName;
@@ -15,11 +16,11 @@ use torr_press::{GrpcMethod, Keep, Plan, RequestInfo, RequestParts, Requests, Wo
 /// Requests the description of the service of a target.
 ///
 /// # Errors
-/// If there is no way to the server, and if it does not describe the service.
-pub(super) fn schema(way: Way<'_>, options: &Options) -> Result<Schema, PlanError> {
+/// If there is no way to the server, if it does not describe the service, and those of `permit`.
+pub(super) fn schema(way: Way<'_>, options: &Options, permit: Permit<'_>) -> Result<Schema, PlanError> {
     for path in PATHS {
         let mut reflection = Reflection::of(way.target.path()).map_err(PlanError::usage)?;
-        match describe(way, options, path, &mut reflection)? {
+        match describe(way, options, path, &mut reflection, permit)? {
             Described::Whole => return reflection.schema().map_err(failed),
             Described::Unimplemented => {}
         }
@@ -37,9 +38,15 @@ enum Described {
     Unimplemented,
 }
 
-fn describe(way: Way<'_>, options: &Options, path: &str, reflection: &mut Reflection) -> Result<Described, PlanError> {
+fn describe(
+    way: Way<'_>,
+    options: &Options,
+    path: &str,
+    reflection: &mut Reflection,
+    permit: Permit<'_>,
+) -> Result<Described, PlanError> {
     while let Some(content) = reflection.next_request() {
-        let received = exchange(way, options, path, content)?;
+        let received = exchange(way, options, path, content, permit)?;
         match received.status {
             Some(status) if status.is_ok() => reflection.take(&received.content, received.coding).map_err(failed)?,
             Some(GrpcStatus::UNIMPLEMENTED) => return Ok(Described::Unimplemented),
@@ -69,7 +76,13 @@ struct Received {
 }
 
 /// Sends one request, and returns its response.
-fn exchange(way: Way<'_>, options: &Options, path: &str, content: Vec<u8>) -> Result<Received, PlanError> {
+fn exchange(
+    way: Way<'_>,
+    options: &Options,
+    path: &str,
+    content: Vec<u8>,
+    permit: Permit<'_>,
+) -> Result<Received, PlanError> {
     let body = encoded(Vec::new(), Encoder::new(move |_| Ok(content.clone())));
     let options = Options { body: Some(body), ..options.clone() };
     let plan = way.plan(way.target.at(path), &options, GrpcMethod { returns_stream: true })?;
@@ -87,6 +100,7 @@ fn exchange(way: Way<'_>, options: &Options, path: &str, content: Vec<u8>) -> Re
         watch_server: false,
         ..plan
     };
+    permit(&plan)?;
     let unreachable = |line: String| PlanError::Unreachable(format!("cannot request the server's description: {line}"));
     torr_press::run(&plan, &AtomicBool::new(false), |_| ()).map_err(|error| unreachable(error.to_string()))?;
     let outcome = one.outcome.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -92,12 +92,13 @@ fn commands(args: &CompareArgs) -> Result<([String; 2], String), CliError> {
 
 fn plan(args: &CompareArgs, url: &str) -> Result<Plan, CliError> {
     let load = args.load.to(Some(url), !args.no_keepalive);
-    let (plan, _) = url::base_and_options(&load, Some(url))?;
+    let may_get = |plan: &Plan| permission::ask(plan, args.i_own_this, "torr compare");
+    let (plan, _) = url::base_and_options(&load, Some(url), &may_get)?;
     let plan = url::with_streams(&load, plan)?;
     if plan.events.is_some() && args.rate.is_some() {
         return Err(CliError::Usage("--rate is not supported with streams of events: -c is how many are open".into()));
     }
-    permission::ask(&plan, args.i_own_this, "torr compare")?;
+    may_get(&plan)?;
     let threads = args.threads.unwrap_or(plan.threads).min(args.connections);
     Ok(Plan { connections: args.connections, threads, ..plan })
 }
