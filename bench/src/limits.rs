@@ -89,7 +89,7 @@ fn of_servers(scenario: Scenario, candidate: &str) -> Vec<(&'static str, f64)> {
         (TORR, Style::Pipelined, _) => vec![(NGINX, 0.10)],
         (ROUTER, Style::Pipelined, _) => vec![(NGINX, 0.20)],
         (TORR | ROUTER, Style::Tls, _) => vec![(NGINX, 0.95)],
-        (TORR | ROUTER, Style::TlsHandshakes, _) => vec![(NGINX, 1.0)],
+        (TORR | ROUTER, Style::TlsHandshakes | Style::TlsResumed, _) => vec![(NGINX, 1.0)],
         (ASYNC_PENDING | ROUTER_PENDING, Style::Pending, _) => vec![(FLOOR, 1.35)],
         (JSON, Style::Json, _) => vec![(TORR, 1.05)],
         (ROUTER_JSON, Style::Json, _) => vec![(ROUTER, 1.05)],

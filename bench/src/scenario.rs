@@ -38,6 +38,8 @@ pub enum Style {
     Tls,
     /// As [`Style::Close`], over TLS, no session being resumed.
     TlsHandshakes,
+    /// As [`Style::Close`], over TLS, the session of an earlier connection being resumed.
+    TlsResumed,
     /// HTTP/2 over TLS, [`STREAMS`] at a time.
     Http2,
     /// HTTP/2 with prior knowledge over plain TCP, [`STREAMS`] at a time.
@@ -65,12 +67,12 @@ pub enum Style {
 impl Style {
     /// One connection per request?
     pub fn close(self) -> bool {
-        matches!(self, Style::Close | Style::TlsHandshakes)
+        matches!(self, Style::Close | Style::TlsHandshakes | Style::TlsResumed)
     }
 
     /// Over TLS?
     pub fn tls(self) -> bool {
-        matches!(self, Style::Tls | Style::TlsHandshakes | Style::Http2)
+        matches!(self, Style::Tls | Style::TlsHandshakes | Style::TlsResumed | Style::Http2)
     }
 
     /// Are requests due on a schedule?
@@ -119,6 +121,7 @@ impl Scenario {
             Style::Pipelined => format!("pipelined {PIPELINE_DEPTH} deep ({connections})"),
             Style::Tls => format!("TLS kept alive ({connections})"),
             Style::TlsHandshakes => format!("TLS, a full handshake per request ({connections})"),
+            Style::TlsResumed => format!("TLS, a resumed session per request ({connections})"),
             Style::Http2 => format!("HTTP/2 over TLS, {STREAMS} streams each ({connections})"),
             Style::H2c => format!("HTTP/2 without TLS, {STREAMS} streams each ({connections})"),
             Style::OpenLoop => format!("open loop at half load ({connections})"),
@@ -158,6 +161,7 @@ pub fn all(sides: &[Side], connections: &[u32], only: &[Style]) -> Vec<Scenario>
                 Style::Pending,
                 Style::Tls,
                 Style::TlsHandshakes,
+                Style::TlsResumed,
                 Style::Http2,
                 Style::H2c,
                 Style::Json,

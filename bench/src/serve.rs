@@ -8,7 +8,7 @@ use crate::candidates::load_settings::LoadSettings;
 use crate::candidates::loads;
 use crate::candidates::server_settings::ServerSettings;
 use crate::candidates::servers::{SERVICES, Service};
-use crate::candidates::{FLOOR, TORR, instruments};
+use crate::candidates::{FLOOR, TORR, instruments, tally};
 use crate::child::{self, Server, free_port};
 use crate::measure::{self, Measured, Turn};
 use crate::options::Options;
@@ -16,7 +16,7 @@ use crate::press::WARM_UP;
 use crate::probe;
 use crate::roster::Roster;
 use crate::rounds::Skipped;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, Style};
 use crate::scrape::Scraper;
 use crate::turn::{self, Generator, PATIENCE};
 use torr_test_support::error::Error;
@@ -99,7 +99,8 @@ impl Bench<'_> {
         let load = loads::load(name);
         let arguments =
             (load.arguments)(&self.load_settings(port, up.service.page_request(self.scenario.style).0, seconds))?;
-        let generator = Generator { name, program: self.roster.program(load.tool), arguments, tally: load.tally };
+        let tally = if self.scenario.style == Style::TlsResumed { tally::torr_resumed } else { load.tally };
+        let generator = Generator { name, program: self.roster.program(load.tool), arguments, tally };
 
         let server = self.servers.get_mut(up.service.server).expect("services stand on servers that are up");
         let before = server.cpu_at_rest()?;

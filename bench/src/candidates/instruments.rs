@@ -6,7 +6,7 @@ use crate::scenario::{Scenario, Side, Style};
 /// The server that load generators are measured on.
 pub fn host(scenario: Scenario) -> &'static str {
     match scenario.style {
-        Style::Tls | Style::TlsHandshakes | Style::Http2 | Style::H2c => NGINX,
+        Style::Tls | Style::TlsHandshakes | Style::TlsResumed | Style::Http2 | Style::H2c => NGINX,
         Style::Pipelined => TORR, // the floor would send its responses one by one
         _ => FLOOR,
     }
@@ -17,7 +17,7 @@ pub fn host(scenario: Scenario) -> &'static str {
 pub fn load_generator(scenario: Scenario) -> &'static str {
     match scenario.style {
         Style::Pipelined => WRK,
-        Style::Tls | Style::TlsHandshakes => TORR,
+        Style::Tls | Style::TlsHandshakes | Style::TlsResumed => TORR,
         Style::Http2 | Style::H2c => H2LOAD,
         _ => FLOOR,
     }

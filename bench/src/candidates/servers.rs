@@ -68,6 +68,7 @@ const SIMPLE: &[Style] = &[
     Style::Pipelined,
     Style::Tls,
     Style::TlsHandshakes,
+    Style::TlsResumed,
     Style::Http2,
     Style::H2c,
     Style::Json,
@@ -81,12 +82,21 @@ const ROUTED: &[Style] = &[
     Style::Pending,
     Style::Tls,
     Style::TlsHandshakes,
+    Style::TlsResumed,
     Style::Http2,
     Style::H2c,
     Style::Json,
 ];
-const NGINX_DOES: &[Style] =
-    &[Style::KeepAlive, Style::Close, Style::Pipelined, Style::Tls, Style::TlsHandshakes, Style::Http2, Style::H2c];
+const NGINX_DOES: &[Style] = &[
+    Style::KeepAlive,
+    Style::Close,
+    Style::Pipelined,
+    Style::Tls,
+    Style::TlsHandshakes,
+    Style::TlsResumed,
+    Style::Http2,
+    Style::H2c,
+];
 const PEERS_DO: &[Style] = &[Style::KeepAlive, Style::Close, Style::Pipelined, Style::Api];
 const MESSAGE: &str = r#"{"message":"Hello, World!"}"#;
 

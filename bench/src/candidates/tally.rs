@@ -61,6 +61,13 @@ pub fn torr(out: &str) -> Option<Tally> {
     Some(Tally { requests: result["requests"].as_u64()?, failed, floor: None, send_lag_p99_us })
 }
 
+/// Reads the output of `torr --json -` where sessions are to be resumed: a full handshake is a failure.
+pub fn torr_resumed(out: &str) -> Option<Tally> {
+    let result: Value = serde_json::from_str(out).ok()?;
+    let tally = torr(out)?;
+    Some(Tally { failed: tally.failed + result["tls"]["full"].as_u64()?, ..tally })
+}
+
 /// Reads the output of wrk.
 pub fn wrk(out: &str) -> Option<Tally> {
     // Both lines are there only if there is something to tell. A server's close is not among the socket errors.
@@ -148,6 +155,8 @@ mod tests {
         );
         let out = r#"{"schema":"torr.run/1","requests":12345,"errors":{"connect":1,"timeout":2}}"#;
         assert_eq!(counts(torr(out)), Some((12_345, 3)));
+        let out = r#"{"requests":100,"errors":{"timeout":2},"tls":{"full":20,"resumed":80}}"#;
+        assert_eq!(counts(torr_resumed(out)), Some((100, 22)));
         let out = "Running 2s test @ http://127.0.0.1:9390/\n  132042 requests in 2.10s, 22.16MB read\n\
                    \x20 Socket errors: connect 0, read 5, write 0, timeout 7\n  Non-2xx or 3xx responses: 10\n";
         assert_eq!(counts(wrk(out)), Some((132_042, 22)));
