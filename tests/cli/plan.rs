@@ -94,6 +94,7 @@ fn a_plan_is_the_command_line_that_it_was_made_of() {
         &[url, "--tlsv1.3", "--cacert", "c", "--unix-socket", "/run/x"],
         &[url, "--http2-prior-knowledge", "--streams", "8", "-x", "127.0.0.1:3128"],
         &["https://127.0.0.1:9/", "--http2"],
+        &["https://127.0.0.1:9/", "--http3", "--tls-earlydata"],
         &["https://127.0.0.1:9/", "--alt-svc", "--streams", "2"],
         &[url, "--sse", "--until", "data == \"[DONE]\"", "--max-events", "5", "--idle-timeout", "10s"],
         &[url, "--tokens", "openai", "--until", "event == end"],

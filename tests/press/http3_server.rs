@@ -4,6 +4,7 @@ use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{Connection, Endpoint, Incoming, RecvStream, SendStream, TransportConfig, VarInt};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::{ServerSessionMemoryCache, StoresServerSessions};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -40,6 +41,17 @@ pub struct Seen {
 /// What a server replies to a request, which has a number among all.
 type Replies = Arc<dyn Fn(usize, &Seen) -> Reply + Send + Sync>;
 
+/// What becomes of early data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EarlyData {
+    /// No ticket permits it.
+    Refused,
+    /// It is taken.
+    Taken,
+    /// Tickets permit it, and each other session is forgotten when its ticket comes back.
+    Rejected,
+}
+
 /// How a server behaves.
 #[derive(Clone)]
 pub struct Manner {
@@ -55,12 +67,20 @@ pub struct Manner {
     pub most: usize,
     /// Whether a system call sends several datagrams.
     pub sends_trains: bool,
+    pub early_data: EarlyData,
 }
 
 impl Manner {
     pub fn new(reply: impl Fn(usize, &Seen) -> Reply + Send + Sync + 'static) -> Self {
-        let control = vec![0, 4, 0];
-        Self { reply: Arc::new(reply), control, streams: 100, protocol: b"h3", most: usize::MAX, sends_trains: true }
+        Self {
+            reply: Arc::new(reply),
+            control: vec![0, 4, 0],
+            streams: 100,
+            protocol: b"h3",
+            most: usize::MAX,
+            sends_trains: true,
+            early_data: EarlyData::Refused,
+        }
     }
 }
 
@@ -145,12 +165,45 @@ fn settings(certificate: &Path, key: &Path, manner: &Manner) -> quinn::ServerCon
     let builder = builder.with_protocol_versions(&[&rustls::version::TLS13]).expect("ring has TLS 1.3");
     let mut tls = builder.with_no_client_auth().with_single_cert(chain, key).expect("the key is its own");
     tls.alpn_protocols = vec![manner.protocol.to_vec()];
+    if manner.early_data != EarlyData::Refused {
+        tls.max_early_data_size = u32::MAX;
+        let sessions = ServerSessionMemoryCache::new(1000);
+        let forgets = manner.early_data == EarlyData::Rejected;
+        tls.session_storage = Arc::new(Sessions { sessions, forgets, taken: AtomicUsize::new(0) });
+    }
     let crypto = QuicServerConfig::try_from(tls).expect("ring has the first cipher suite");
     let mut settings = quinn::ServerConfig::with_crypto(Arc::new(crypto));
     let mut transport = TransportConfig::default();
     transport.max_concurrent_bidi_streams(manner.streams.into()).enable_segmentation_offload(manner.sends_trains);
     settings.transport_config(Arc::new(transport));
     settings
+}
+
+/// Sessions of which each other one is forgotten, if it `forgets`.
+#[derive(Debug)]
+struct Sessions {
+    sessions: Arc<ServerSessionMemoryCache>,
+    forgets: bool,
+    taken: AtomicUsize,
+}
+
+impl StoresServerSessions for Sessions {
+    fn put(&self, key: Vec<u8>, value: Vec<u8>) -> bool {
+        self.sessions.put(key, value)
+    }
+
+    fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
+        self.sessions.get(key)
+    }
+
+    fn take(&self, key: &[u8]) -> Option<Vec<u8>> {
+        let is_forgotten = self.forgets && self.taken.fetch_add(1, Ordering::SeqCst) % 2 == 1;
+        self.sessions.take(key).filter(|_| !is_forgotten)
+    }
+
+    fn can_cache(&self) -> bool {
+        true
+    }
 }
 
 /// One connection; how it ends is the client's affair.

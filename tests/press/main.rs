@@ -5,6 +5,7 @@ mod bad_servers;
 mod checks;
 mod counts;
 mod defects;
+mod early_data;
 mod framing;
 mod grpc;
 mod http2;

@@ -133,6 +133,7 @@ fn what_http3_needs_is_named() {
     for (args, line) in [
         (vec!["--http3"], "http3 needs tls_cert and tls_key: QUIC is always encrypted"),
         ([&["--http3", "--processes", "2"], &tls[..]].concat(), "http3 needs worker threads: set processes to 0"),
+        ([&["--http3-early-data"], &tls[..]].concat(), "http3_early_data needs http3"),
     ] {
         let ended = torr(&[&["serve", "--listen", "127.0.0.1:0"], &args[..]].concat());
         assert_eq!(ended.code, Some(2), "{args:?}: {ended:?}");

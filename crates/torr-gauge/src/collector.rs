@@ -389,6 +389,7 @@ impl Collector {
             tls: facts.tls.clone().map(|tls| Tls {
                 full: total.full_handshakes,
                 resumed: total.resumed_handshakes,
+                early_data: tls.early_data.map(|_| total.early_handshakes),
                 ..tls
             }),
             steering: facts.steering.clone(),

@@ -362,13 +362,17 @@ pub struct Tls {
     pub full: u64,
     /// The number of handshakes that resumed a session.
     pub resumed: u64,
+    /// Of these, the number in which the server has taken requests before their end (0-RTT), if the load tried that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub early_data: Option<u64>,
 }
 
 impl Bounded for Tls {
     fn bound(&mut self, most: u64) -> Result<(), OutOfBounds> {
-        let Self { version, cipher, group, key, full, resumed } = self;
+        let Self { version, cipher, group, key, full, resumed, early_data } = self;
         [version, cipher].into_iter().chain(group).chain(key).for_each(text);
         at_most("full", [*full], most)?;
+        at_most("early_data", *early_data, most)?;
         at_most("resumed", [*resumed], most)
     }
 }

@@ -47,6 +47,8 @@ pub struct Sample {
     pub full_handshakes: u64,
     /// The number of TLS handshakes that resumed a session.
     pub resumed_handshakes: u64,
+    /// Of these, the number in which the server has taken requests before their end (0-RTT).
+    pub early_handshakes: u64,
     /// The number of responses that failed each check, by the check's index.
     pub failed_checks: Vec<u64>,
     /// The times between consecutive requests of a schedule in nanoseconds; the first [`MAX_GAPS`].
@@ -154,6 +156,7 @@ impl Sample {
         self.tls.add(&other.tls);
         self.full_handshakes += other.full_handshakes;
         self.resumed_handshakes += other.resumed_handshakes;
+        self.early_handshakes += other.early_handshakes;
         self.failed_checks.resize(self.failed_checks.len().max(other.failed_checks.len()), 0);
         self.failed_checks.iter_mut().zip(&other.failed_checks).for_each(|(mine, theirs)| *mine += theirs);
         self.lag.add(&other.lag);
@@ -202,6 +205,7 @@ impl Sample {
             carried: _,
             full_handshakes: _,
             resumed_handshakes: _,
+            early_handshakes: _,
             redirects: _,
             sessions: _,
             streams,
@@ -245,6 +249,7 @@ impl Sample {
             carried: Carried::default(),
             full_handshakes: 0,
             resumed_handshakes: 0,
+            early_handshakes: 0,
             redirects: 0,
             sessions: SessionsEnded::default(),
             streams: streams.map(|streams| Box::new(streams.cleared())),
@@ -373,7 +378,7 @@ mod tests {
         used.sockets.take(crate::sockets::SocketReading::default(), None);
         used.error_times.record(crate::error_times::ErrorClass::Status(503), 9);
         used.carried = Carried { answered: 1, response_errors: 2, failed: 3, received: 4 };
-        (used.full_handshakes, used.resumed_handshakes, used.redirects) = (1, 2, 3);
+        (used.full_handshakes, used.resumed_handshakes, used.early_handshakes, used.redirects) = (1, 2, 1, 3);
         used.sessions = SessionsEnded { finished: 1, failed: 2 };
         (used.idle, used.open) = (1, 2);
         assert_eq!(format!("{:?}", used.cleared()), format!("{:?}", Sample::default()));

@@ -5,6 +5,7 @@
 //! endpoint ([`QuicEndpoint`]) is that of a worker.
 
 mod channel;
+mod early_data;
 mod error;
 mod keys;
 mod server;

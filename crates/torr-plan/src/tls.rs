@@ -25,6 +25,7 @@ pub fn settings(part: &TlsPart, target: &Target) -> TlsSettings {
             TlsResumption::Off => Resumption::Off,
             TlsResumption::Full => Resumption::Full,
         },
+        early_data: part.tls_earlydata,
         ..TlsSettings::new(part.sni.as_deref().unwrap_or(&target.host))
     }
 }

@@ -6,7 +6,7 @@ use crate::{alt_svc, checks, grpc, log, request, transport};
 use std::time::Duration;
 use torr_load::{Load, is_grpc};
 use torr_press::request::Options;
-use torr_press::{EventPlan, Inspection, Plan};
+use torr_press::{EventPlan, Inspection, Plan, Work};
 
 /// The default duration of a run.
 const DURATION: Duration = Duration::from_secs(10);
@@ -18,6 +18,19 @@ const DURATION: Duration = Duration::from_secs(10);
 pub fn plan(load: &Load, url: Option<&str>) -> Result<Plan, PlanError> {
     let (base, _) = base_and_options(load, url, &permit::any)?;
     with_load(load, base)
+}
+
+/// Refuses requests that early data must not have: others may send it again (RFC 8470, section 4).
+fn check_safe(plan: &Plan) -> Result<(), PlanError> {
+    let Work::Requests(requests) = &plan.work else { return Ok(()) };
+    let methods = requests.method();
+    let is_safe = |method: &&str| ["GET", "HEAD", "OPTIONS", "TRACE"].contains(method);
+    match methods.split(',').find(|method| !is_safe(method)) {
+        Some(method) => {
+            Err(PlanError::Usage(format!("--tls-earlydata needs safe methods, such as GET, found {method}")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Adds the pace of a load, and what the load expects of responses, to a plan.
@@ -87,5 +100,9 @@ pub fn base_and_options(load: &Load, url: Option<&str>, permit: Permit<'_>) -> R
     let chosen = transport.alt_svc.then(|| alt_svc::chosen(transport, &target, timeout, permit));
     let (chosen, alt_svc) = chosen.transpose()?.unzip();
     let plan = transport::plan(load, chosen.as_ref().unwrap_or(transport), target, request)?;
-    Ok((log::with_requests(load, Plan { alt_svc, ..plan })?, options))
+    let plan = log::with_requests(load, Plan { alt_svc, ..plan })?;
+    if transport.tls.tls_earlydata {
+        check_safe(&plan)?;
+    }
+    Ok((plan, options))
 }

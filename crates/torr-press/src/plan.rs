@@ -132,6 +132,11 @@ impl ProtocolConfig {
     pub fn multiplexes(&self) -> bool {
         self.http2 || self.http3
     }
+
+    /// Whether requests leave before the handshake is complete where the server permits it.
+    pub(crate) fn tries_early_data(&self) -> bool {
+        self.http3 && self.tls.as_ref().is_some_and(TlsConfig::early_data)
+    }
 }
 
 /// A think time: the time between a response and the next request, drawn uniformly from a range.

@@ -69,6 +69,12 @@ pub trait Protocol {
         None
     }
 
+    /// Returns, once, the parameters of a handshake that requests have not waited for, when it is complete.
+    #[inline]
+    fn late_handshake(&mut self) -> Option<NegotiatedTls> {
+        None
+    }
+
     /// Returns the server's own certificate in DER, once a TLS handshake is complete.
     fn certificate(&self) -> Option<&[u8]> {
         None

@@ -311,6 +311,7 @@ pub fn observe(
             cipher: secured.cipher,
             group: secured.group,
             key: secured.key.map(str::to_owned),
+            early_data: plan.protocol.tries_early_data().then_some(0),
             ..Tls::default()
         }),
         sessions: plan.work.users().filter(|users| users.has_sessions()).map(|users| {

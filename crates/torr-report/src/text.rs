@@ -281,7 +281,8 @@ fn connections(run: &RunResult) -> String {
 fn tls(tls: &Tls) -> String {
     let handshakes = plural(tls.full, "full handshake");
     let [version, cipher] = [&tls.version, &tls.cipher].map(|name| printable(name));
-    format!("{version} with {cipher}, {handshakes}, {} resumed", count(tls.resumed))
+    let early = tls.early_data.map_or_else(String::new, |early| format!(", {} of them with early data", count(early)));
+    format!("{version} with {cipher}, {handshakes}, {} resumed{early}", count(tls.resumed))
 }
 
 fn warmup(warmup: &Warmup) -> String {

@@ -99,6 +99,10 @@ pub struct Settings {
     /// (`Alt-Svc`). It requires the crate's feature `http3`, TLS 1.3, a TCP address, and worker threads instead of processes.
     /// Header sections have at most 64 KiB. WebSockets stay with the other versions. Default: no.
     pub http3: bool,
+    /// Whether clients that resume a session may send requests with their first datagrams over HTTP/3 (0-RTT), which saves them a round
+    /// trip. Handlers get safe requests only, such as GET; others get 425 until the handshake is complete. A session is resumed once, so
+    /// that a recorded request is none. It requires `http3`, and no client certificates. Default: no.
+    pub http3_early_data: bool,
     /// The `Server` field of responses, in printable ASCII; none if it is empty. Default: `torr`, and empty for
     /// [`serve`](crate::serve), which responds as `axum::serve` does.
     pub server_name: &'static str,
@@ -150,6 +154,7 @@ impl Default for Settings {
             tls: None,
             http2: true,
             http3: false,
+            http3_early_data: false,
             server_name: "torr",
             trusted_proxies: Trusted::default(),
             forwarded_field: ForwardedField::default(),
@@ -181,6 +186,9 @@ impl Settings {
         if self.http3 {
             self.check_http3()?;
         }
+        if self.http3_early_data {
+            self.check_early_data()?;
+        }
         if !(1..=request::MAX_HEADERS).contains(&self.max_headers) {
             return Err(format!("max_headers must be from 1 to {}, found {}", request::MAX_HEADERS, self.max_headers));
         }
@@ -211,6 +219,17 @@ impl Settings {
         }
         if self.proxy_protocol == ProxyProtocol::Required {
             return Err("http3 cannot be combined with proxy_protocol: QUIC has no such header".into());
+        }
+        Ok(())
+    }
+
+    /// Returns an error in words for settings with which no early data can be taken.
+    fn check_early_data(&self) -> Result<(), String> {
+        if !self.http3 {
+            return Err("http3_early_data needs http3".into());
+        }
+        if self.tls.as_ref().is_some_and(|tls| tls.client_roots.is_some()) {
+            return Err("http3_early_data cannot be combined with client certificates".into());
         }
         Ok(())
     }

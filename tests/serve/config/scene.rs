@@ -101,6 +101,7 @@ pub const OTHER: &[(&str, &str)] = &[
     ("blocking_queue", "9"),
     ("http2", "false"),
     ("http3", "false"),
+    ("http3_early_data", "false"),
     ("tls_cert", "\"one.pem,two.pem\""),
     ("tls_key", "\"one.key,two.key\""),
     ("tls_client_ca", "\"ca.pem\""),

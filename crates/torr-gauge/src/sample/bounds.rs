@@ -22,6 +22,7 @@ impl Bounded for Sample {
             lag,
             full_handshakes,
             resumed_handshakes,
+            early_handshakes,
             failed_checks,
             gaps,
             status,
@@ -69,6 +70,7 @@ impl Bounded for Sample {
         for (field, count) in [
             ("full_handshakes", *full_handshakes),
             ("resumed_handshakes", *resumed_handshakes),
+            ("early_handshakes", *early_handshakes),
             ("expected_statuses", *expected_statuses),
             ("redirects", *redirects),
             ("opened", *opened),

@@ -17,6 +17,7 @@ pub struct TlsPart {
     pub tlsv1_3: bool,
     pub tls_max: Option<Parsed<&'static str>>,
     pub tls_resumption: Option<Parsed<TlsResumption>>,
+    pub tls_earlydata: bool,
     /// Where the file of `cacert` comes from, which is no setting.
     pub files: FileSource,
 }

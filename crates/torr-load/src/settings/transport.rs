@@ -18,6 +18,8 @@ const NOT_OVER_HTTP3: [&str; 10] = [
     "timestamps",
     "quick-ack",
 ];
+/// Why early data has no requests whose methods are not known before the run.
+const SAFE_ONLY: &str = "early data has requests of a URL only, whose method is known to be safe";
 const ASSERTS: &str = "use 'HTTP 200' and [Asserts] in the file instead";
 
 pub const ROWS: &[Setting] = &[
@@ -118,6 +120,14 @@ pub const ROWS: &[Setting] = &[
          full handshake each time, as new visitors do (full)",
     )
     .default("on"),
+    setting(Part::Tls, "tls-earlydata", Kind::Switch, switch!(transport.tls.tls_earlydata))
+        .help(
+            "Send requests over HTTP/3 with the first datagrams of connections that resume a session (0-RTT), where the server permits \
+             it; needs safe methods, such as GET",
+        )
+        .needs(&[&["http3"]])
+        .not_for_sessions(SAFE_ONLY)
+        .not_for_scripts(SAFE_ONLY),
     setting(Part::Checks, "expect-status", Kind::Text("CODES"), texts!(checks.expect_status))
         .times(Times::Many)
         .help("Expect one of these status codes, such as 200, 2xx or 200-204,301")

@@ -83,6 +83,23 @@ impl QuicChannel {
         self.connection.rtt()
     }
 
+    /// Returns whether the handshake is incomplete.
+    pub fn is_handshaking(&self) -> bool {
+        self.connection.is_handshaking()
+    }
+
+    /// Returns whether requests may pass before the handshake is complete (0-RTT): on a client, whether it has a session whose server has
+    /// permitted that; on a server, whether it takes them on this connection.
+    pub fn has_early_data(&self) -> bool {
+        self.connection.has_0rtt()
+    }
+
+    /// Returns whether the server has taken what a client sent before the handshake was complete. If not, its streams are gone, and
+    /// nothing has happened on the server.
+    pub fn early_data_is_accepted(&self) -> bool {
+        self.connection.accepted_0rtt()
+    }
+
     /// Returns the server name that the client has sent (SNI); `None` on a client's side.
     pub fn server_name(&self) -> Option<String> {
         Facts::of(self.connection.crypto_session()).server_name
@@ -129,7 +146,7 @@ impl QuicChannel {
         self.connection.close(Instant::now(), varint(code), Bytes::new());
     }
 
-    /// Returns the negotiated parameters; `None` before the handshake is complete.
+    /// Returns the negotiated parameters; `None` before the handshake is complete, and on a server before it takes early data.
     pub fn negotiated(&self) -> Option<NegotiatedTls> {
         Facts::of(self.connection.crypto_session()).negotiated
     }

@@ -15,6 +15,11 @@ pub fn keys(keys: quic::Keys) -> Keys {
     }
 }
 
+/// Returns the keys of one direction, such as those of early data.
+pub fn direction(keys: quic::DirectionalKeys) -> (Box<dyn crypto::HeaderKey>, Box<dyn crypto::PacketKey>) {
+    (Box::new(HeaderKey(keys.header)), Box::new(PacketKey(keys.packet)))
+}
+
 /// Returns the keys of packets after an update, which leaves those of headers.
 pub fn packet_keys(
     local: Box<dyn quic::PacketKey>,

@@ -7,7 +7,7 @@ use crate::datagrams::MOST_DATAGRAMS;
 use crate::tls::{TlsAcceptor, TlsError};
 use bytes::BytesMut;
 use quinn_proto::{
-    ConnectionEvent, ConnectionHandle, DatagramEvent, Endpoint, EndpointConfig, Incoming, ServerConfig, Transmit,
+    ConnectionEvent, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig, Incoming, ServerConfig, Transmit,
     TransportConfig, VarInt,
 };
 use std::net::{IpAddr, SocketAddr};
@@ -20,15 +20,18 @@ const WINDOW: u32 = 1024 * 1024;
 /// The bytes that a connection keeps until the client has acknowledged them.
 const SEND_WINDOW: u64 = 1024 * 1024;
 /// The unidirectional streams that a client may have open: HTTP/3 has three, and some clients open another one that means nothing.
-const STREAMS: u32 = 8;
+const STREAMS: u32 = 4;
 
 /// The limits of connections.
 #[derive(Debug, Clone, Copy)]
 pub struct QuicLimits {
-    /// The number of requests that a client may have in flight on a connection.
+    /// The number of requests that a client may have in flight on a new connection, until [`QuicChannel::allow_requests`] allows more.
     pub requests: u32,
     /// The time after which a quiet client gets a PING. After another such time without a reply a connection is lost.
     pub quiet: Duration,
+    /// Whether a client that resumes a session may send requests with its first datagrams (0-RTT). Others may send these again to another
+    /// process, so that they must be safe ones.
+    pub early_data: bool,
 }
 
 /// The settings of a server, which all of its workers share.
@@ -52,7 +55,7 @@ impl QuicServer {
     pub fn new(tls: &TlsAcceptor, limits: QuicLimits) -> Result<Self, TlsError> {
         let mut endpoint = session::endpoint()?;
         endpoint.supported_versions(vec![session::VERSION]);
-        let mut server = session::server(Arc::new(session::Server::new(tls.clone())?))?;
+        let mut server = session::server(Arc::new(session::Server::new(tls.clone(), limits.early_data)?))?;
         let mut transport = TransportConfig::default();
         let lost = u64::try_from(limits.quiet.as_millis()).unwrap_or(u64::MAX).saturating_mul(2);
         transport.max_idle_timeout(Some(VarInt::from_u64(lost).unwrap_or(VarInt::MAX).into()));
@@ -219,6 +222,11 @@ impl QuicChannel {
     /// Passes on to the endpoint what it has to know. Returns whether the connection has ended, and its key is free again.
     pub fn settle(&mut self, endpoint: &mut QuicEndpoint) -> bool {
         self.exchange(&mut endpoint.endpoint)
+    }
+
+    /// Allows a client so many requests in flight.
+    pub fn allow_requests(&mut self, most: u32) {
+        self.connection.set_max_concurrent_streams(Dir::Bi, most.into());
     }
 
     /// Returns whether the connection has ended or is about to, so that no stream of it can be used.

@@ -1,7 +1,8 @@
 //! The handshake of TLS 1.3 within QUIC (RFC 9001), of both sides, by `rustls`: as that of `quinn-proto`, with the errors and the parameters that
 //! users get to see.
 
-use super::keys::{keys, packet_keys};
+use super::early_data::EarlySessions;
+use super::keys::{direction, keys, packet_keys};
 use crate::tls::{NegotiatedTls, TlsAcceptor, TlsConfig, TlsError, handshake};
 use quinn_proto::crypto::{self, ExportKeyingMaterialError, KeyPair, Keys, PacketKey, UnsupportedVersion};
 use quinn_proto::transport_parameters::TransportParameters;
@@ -77,6 +78,8 @@ fn initial_suite(provider: &CryptoProvider) -> Result<Suite, TlsError> {
 /// The settings of handshakes with clients.
 pub struct Server {
     acceptor: TlsAcceptor,
+    /// The sessions whose clients may send early data; `None` if none may.
+    early: Option<EarlySessions>,
     /// The cipher suite of the first packets, whose keys are no secret.
     initial: Suite,
 }
@@ -86,19 +89,23 @@ impl Server {
     ///
     /// # Errors
     /// If `rustls` rejects the settings, such as those without TLS 1.3.
-    pub fn new(acceptor: TlsAcceptor) -> Result<Self, TlsError> {
-        let config = config(&acceptor);
-        let initial = initial_suite(config.crypto_provider())?;
-        ServerConnection::new(Arc::new(config), Version::V1, Vec::new())?;
-        Ok(Self { acceptor, initial })
+    pub fn new(acceptor: TlsAcceptor, early_data: bool) -> Result<Self, TlsError> {
+        let initial = initial_suite(acceptor.current().crypto_provider())?;
+        let early = EarlySessions::of(&acceptor).filter(|_| early_data);
+        let server = Self { acceptor, early, initial };
+        ServerConnection::new(Arc::new(server.config()), Version::V1, Vec::new())?;
+        Ok(server)
     }
-}
 
-/// Returns the current settings for HTTP/3.
-fn config(acceptor: &TlsAcceptor) -> ServerConfig {
-    let mut config = ServerConfig::clone(&acceptor.current());
-    config.alpn_protocols = vec![b"h3".to_vec()];
-    config
+    /// Returns the current settings for HTTP/3.
+    fn config(&self) -> ServerConfig {
+        let mut config = ServerConfig::clone(&self.acceptor.current());
+        config.alpn_protocols = vec![b"h3".to_vec()];
+        if let Some(early) = &self.early {
+            early.apply(&mut config);
+        }
+        config
+    }
 }
 
 impl crypto::ServerConfig for Server {
@@ -110,13 +117,13 @@ impl crypto::ServerConfig for Server {
     }
 
     fn retry_tag(&self, version: u32, orig_dst_cid: &ConnectionId, packet: &[u8]) -> [u8; 16] {
-        retry_tag(config(&self.acceptor), version, orig_dst_cid, packet)
+        retry_tag(self.config(), version, orig_dst_cid, packet)
     }
 
     fn start_session(self: Arc<Self>, _version: u32, params: &TransportParameters) -> Box<dyn crypto::Session> {
         let mut parameters = Vec::new();
         params.write(&mut parameters);
-        let tls = ServerConnection::new(Arc::new(config(&self.acceptor)), Version::V1, parameters);
+        let tls = ServerConnection::new(Arc::new(self.config()), Version::V1, parameters);
         let tls = tls.expect("the same settings, but for certificates, were accepted by `Server::new`");
         Box::new(Session::new(tls.into(), Role::Server { initial: self.initial }))
     }
@@ -167,7 +174,10 @@ impl Session {
             Tls::Connection(tls) => tls,
             Tls::Complete(facts) => return Facts::clone(facts),
         };
-        let negotiated = (!tls.is_handshaking()).then(|| handshake::negotiated(tls));
+        // A server that takes early data has chosen the parameters already.
+        let is_chosen = tls.negotiated_cipher_suite().is_some() && matches!(&**tls, Connection::Server(_));
+        let negotiated = (is_chosen || !tls.is_handshaking())
+            .then(|| NegotiatedTls { early_data: is_early_data_accepted(tls), ..handshake::negotiated(tls) });
         let mut facts = Facts { negotiated, error: self.error.clone(), ..Facts::default() };
         if let Connection::Server(server) = &**tls {
             facts.server_name = server.server_name().map(str::to_owned);
@@ -199,6 +209,11 @@ impl Facts {
     }
 }
 
+/// Returns whether the server has taken a client's early data.
+fn is_early_data_accepted(tls: &Connection) -> bool {
+    matches!(tls, Connection::Client(client) if client.is_early_data_accepted())
+}
+
 impl crypto::Session for Session {
     fn initial_keys(&self, dst_cid: &ConnectionId, _side: Side) -> Keys {
         keys(match &self.role {
@@ -216,11 +231,14 @@ impl crypto::Session for Session {
     }
 
     fn early_crypto(&self) -> Option<(Box<dyn crypto::HeaderKey>, Box<dyn PacketKey>)> {
-        None
+        match &self.tls {
+            Tls::Connection(tls) => tls.zero_rtt_keys().map(direction),
+            Tls::Complete(_) => None,
+        }
     }
 
     fn early_data_accepted(&self) -> Option<bool> {
-        Some(false)
+        Some(matches!(&self.tls, Tls::Connection(tls) if is_early_data_accepted(tls)))
     }
 
     fn is_handshaking(&self) -> bool {

@@ -130,6 +130,12 @@ impl TlsAcceptor {
         Ok(())
     }
 
+    /// Returns the settings.
+    #[cfg(feature = "quic")]
+    pub(crate) fn settings(&self) -> &ServerTlsSettings {
+        &self.state.settings
+    }
+
     /// Returns the configuration for new connections.
     pub(crate) fn current(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.state.current.read().unwrap_or_else(PoisonError::into_inner))

@@ -7,9 +7,11 @@ use super::{NegotiatedTls, TlsConfig, TlsError};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, CommonState};
 
-/// Returns the settings for `rustls`, with a store of sessions of their own, and the server's name.
+/// Returns the settings of connections of QUIC for `rustls`, with a store of sessions of their own, and the server's name.
 pub(crate) fn parts(tls: &TlsConfig) -> (ClientConfig, ServerName<'static>) {
-    (tls.with_own_sessions(), tls.name())
+    let mut config = tls.with_own_sessions();
+    config.enable_early_data = tls.early_data();
+    (config, tls.name())
 }
 
 /// Translates an error for users.

@@ -20,6 +20,8 @@ const KEPT_ROOM: usize = 64 * 1024;
 pub struct NegotiatedTls {
     /// Whether the session was resumed, without certificates.
     pub resumed: bool,
+    /// Whether the server has taken requests that a client of QUIC sent before the handshake was complete (0-RTT).
+    pub early_data: bool,
     /// The version, such as `TLSv1.3`.
     pub version: String,
     /// The cipher suite, such as `TLS13_AES_256_GCM_SHA384`.
@@ -245,6 +247,7 @@ pub(super) fn parameters(common: &CommonState) -> NegotiatedTls {
     let own = common.peer_certificates().and_then(|chain| chain.first());
     NegotiatedTls {
         resumed: common.handshake_kind() == Some(HandshakeKind::Resumed),
+        early_data: false,
         version: version.into(),
         cipher: cipher.unwrap_or_default(),
         group: common.negotiated_key_exchange_group().map(|group| format!("{:?}", group.name())),

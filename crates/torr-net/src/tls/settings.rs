@@ -37,6 +37,9 @@ pub struct TlsSettings {
     pub needs_alpn: bool,
     /// The resumption of sessions.
     pub resumption: Resumption,
+    /// Whether connections of QUIC that resume a session may send requests with their first datagrams (0-RTT), where the server permits
+    /// it. Others may send them again, so that they must be safe ones.
+    pub early_data: bool,
 }
 
 /// A certificate chain and its private key.
@@ -135,6 +138,7 @@ impl TlsSettings {
             alpn: Vec::new(),
             needs_alpn: false,
             resumption: Resumption::On,
+            early_data: false,
         }
     }
 
@@ -149,7 +153,8 @@ impl TlsSettings {
         if self.identity.is_none() {
             config.client_auth_cert_resolver = Arc::<UnmetRequest>::clone(&unmet_request);
         }
-        Ok(TlsConfig { config, name, needs_alpn, resumption, unmet_request })
+        let early_data = self.early_data;
+        Ok(TlsConfig { config, name, needs_alpn, resumption, early_data, unmet_request })
     }
 
     /// Reads the files, and returns the settings for a client that calls `rustls` itself, such as one of NATS. Its own default would
@@ -235,6 +240,7 @@ pub struct TlsConfig {
     name: ServerName<'static>,
     needs_alpn: bool,
     resumption: Resumption,
+    early_data: bool,
     /// The server's request for a certificate, where the settings have none.
     unmet_request: Arc<UnmetRequest>,
 }
@@ -255,6 +261,11 @@ impl TlsConfig {
             Resumption::Off => rustls::client::Resumption::disabled(),
         };
         config
+    }
+
+    /// Returns whether connections of QUIC may have early data, see [`TlsSettings::early_data`].
+    pub fn early_data(&self) -> bool {
+        self.early_data
     }
 
     /// Returns the server's name.

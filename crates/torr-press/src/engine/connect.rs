@@ -7,6 +7,7 @@ use crate::failures;
 use crate::pace::pacer::Pacer;
 use crate::protocol::Protocol;
 use crate::response::failed::FailedResponseBuffer;
+use torr_net::tls::NegotiatedTls;
 use torr_net::{Interest, Nanos, socket};
 
 impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
@@ -157,9 +158,9 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             connection.set_stage(Stage::Open, &mut self.connector.opening);
             connection.cold.ready_at = now;
             if let Some(secured) = connection.protocol.secured() {
-                connection.cold.tls = self.may_park.then(|| Box::new(secured.clone()));
-                self.recorder.secured(secured, now.saturating_sub(connection.cold.established_at));
+                self.secured(index, secured, now);
             }
+            let connection = &mut self.connections[index];
             if let Some(sessions) = &mut self.sessions {
                 connection.cold.certificate = connection.protocol.certificate().map(|der| sessions.share(der));
             }
@@ -173,6 +174,13 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             return self.close_for_server(index);
         }
         self.write_requests(index, None);
+    }
+
+    /// Notes a complete handshake of TLS.
+    pub(super) fn secured(&mut self, index: usize, secured: NegotiatedTls, now: Nanos) {
+        let cold = &mut self.connections[index].cold;
+        cold.tls = self.may_park.then(|| Box::new(secured.clone()));
+        self.recorder.secured(secured, now.saturating_sub(cold.established_at));
     }
 
     /// Begins the stream of a connection whose handshakes are complete: its events, and its end, may come with the handshake's last

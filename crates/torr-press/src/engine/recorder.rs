@@ -409,6 +409,7 @@ impl Recorder {
             false => self.sample.full_handshakes += 1,
             true => self.sample.resumed_handshakes += 1,
         }
+        self.sample.early_handshakes += u64::from(secured.early_data);
         self.secured.get_or_insert(secured);
     }
 

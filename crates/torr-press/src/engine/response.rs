@@ -26,6 +26,11 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             let start = self.batch.out.len();
             let event = connection.protocol.receive(&mut self.protocol, input, now, in_flight, &mut self.batch.out);
             self.batch.send_from(start, index, generation);
+            if P::DATAGRAMS
+                && let Some(secured) = self.connections[index].protocol.late_handshake()
+            {
+                self.secured(index, secured, now);
+            }
             let mut then = None;
             if P::STREAMS {
                 if P::HAS_HANDSHAKES {

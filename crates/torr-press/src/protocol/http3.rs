@@ -46,8 +46,12 @@ pub(crate) struct Http3<'p> {
     arrivals: VecDeque<EventArrival>,
     /// The connection; `None` before the first one.
     quic: Option<QuicConnection>,
-    /// Whether the handshake is complete.
+    /// Whether requests may be sent: the handshake is complete, or early data is on its way.
     is_ready: bool,
+    /// Whether requests do not wait for the end of the handshake, which has not come.
+    is_early: bool,
+    /// The parameters of a handshake that requests have not waited for, once it is complete.
+    late_handshake: Option<NegotiatedTls>,
     /// The stream of the next request, if the server allows another one.
     next: Option<StreamId>,
     streams: Streams<'p>,
@@ -102,6 +106,8 @@ impl<'p> Http3<'p> {
             arrivals: VecDeque::new(),
             quic: None,
             is_ready: false,
+            is_early: false,
+            late_handshake: None,
             next: None,
             streams: Streams::default(),
             peer: Peer::default(),
@@ -123,7 +129,7 @@ impl<'p> Http3<'p> {
     fn handle_events(&mut self, buffers: &mut Http3Buffers, at: Nanos) -> Result<(), Http3Error> {
         while let Some(event) = self.quic.as_mut().and_then(|quic| quic.next_event()) {
             match event {
-                QuicEvent::Connected => self.begin(),
+                QuicEvent::Connected => self.connected(),
                 QuicEvent::Opened => {
                     while let Some(stream) = self.quic.as_mut().and_then(|quic| quic.accept()) {
                         self.peer.add(stream);
@@ -145,7 +151,25 @@ impl<'p> Http3<'p> {
         Ok(())
     }
 
-    /// Opens this side's control stream, once the handshake is complete.
+    /// Handles the end of the handshake.
+    fn connected(&mut self) {
+        if std::mem::take(&mut self.is_early)
+            && let Some(quic) = &self.quic
+        {
+            self.late_handshake = quic.negotiated();
+            if quic.early_data_is_accepted() {
+                return;
+            }
+            // To the server nothing has happened so far.
+            self.next = None;
+            for stream in self.streams.split_from(0) {
+                self.happened.push_back(ProtocolEvent::Unprocessed(stream.key).into());
+            }
+        }
+        self.begin();
+    }
+
+    /// Opens this side's control stream.
     fn begin(&mut self) {
         self.is_ready = true;
         let Some(quic) = &mut self.quic else { return };
@@ -198,9 +222,16 @@ impl Protocol for Http3<'_> {
         let fresh = Self::new(self.client.clone(), self.inspection).watching(self.event_plan);
         *self = Self { fruitless, has_responded: false, ..fresh };
         match self.client.connect() {
-            Ok(mut quic) => {
-                quic.write_datagrams(&mut Vec::new(), out);
+            Ok(quic) => {
+                self.is_early = quic.has_early_data();
                 self.quic = Some(quic);
+                if self.is_early {
+                    self.begin();
+                }
+                if let Some(quic) = &mut self.quic {
+                    self.next = if self.is_early { quic.open() } else { None };
+                    quic.write_datagrams(&mut Vec::new(), out);
+                }
             }
             Err(error) => self.end = Some(End::Failed(crate::failures::tls(error))),
         }
@@ -212,6 +243,11 @@ impl Protocol for Http3<'_> {
 
     fn secured(&self) -> Option<NegotiatedTls> {
         self.quic.as_ref()?.negotiated()
+    }
+
+    #[inline]
+    fn late_handshake(&mut self) -> Option<NegotiatedTls> {
+        self.late_handshake.take()
     }
 
     #[inline]

@@ -31,10 +31,14 @@ use torr_wire::http3::LARGEST_SECTION;
 /// The least time after which a quiet client gets a PING.
 const LEAST_QUIET: Duration = Duration::from_secs(1);
 
-/// The number of requests that a client may have in flight on a connection, of which RFC 9114 recommends 100 at least (section 6.1).
-/// `quinn-proto` has an entry for each stream that may come. With 8 unidirectional streams these are 112, the most for which its tables
-/// have 128 places: with more, each idle connection would take 5 KiB more.
-const REQUESTS: u32 = 104;
+/// The number of requests that a client may have in flight on a new connection. `quinn-proto` has an entry for each stream that may
+/// come: with 100, each idle connection would take 7 KiB more.
+const FIRST_REQUESTS: u32 = 16;
+/// The number of requests that a client may have in flight once it has begun more than [`FEW_REQUESTS`], as RFC 9114 recommends at least
+/// (section 6.1).
+const REQUESTS: u32 = 100;
+/// The number of requests from which on a connection is one in use, and not one that a client keeps in reserve.
+const FEW_REQUESTS: u64 = 4;
 
 /// What a worker needs to serve HTTP/3.
 pub(crate) struct Http3Part {
@@ -50,7 +54,8 @@ pub(crate) struct Http3Part {
 /// # Errors
 /// If the settings of TLS allow no HTTP/3.
 pub(crate) fn server(tls: &TlsAcceptor, settings: &Settings) -> Result<QuicServer, TlsError> {
-    QuicServer::new(tls, QuicLimits { requests: REQUESTS, quiet: settings.write_timeout.max(LEAST_QUIET) })
+    let quiet = settings.write_timeout.max(LEAST_QUIET);
+    QuicServer::new(tls, QuicLimits { requests: FIRST_REQUESTS, quiet, early_data: settings.http3_early_data })
 }
 
 /// Returns the most bytes of a field section.

@@ -78,6 +78,18 @@ const FROM_1: &str = "a whole number from 1 up";
 /// The largest whole number that every reader of TOML understands.
 const MOST: u64 = i64::MAX as u64;
 
+/// What settings that are on or off have in common.
+const SWITCH: Setting = Setting {
+    key: "",
+    value: "true|false",
+    meaning: "",
+    must_be: "true or false",
+    default: None,
+    kind: Kind::Boolean,
+    take: |_, _| None,
+    text: |_| String::new(),
+};
+
 /// All of them, in the order in which they are shown.
 pub const SETTINGS: &[Setting] = &[
     Setting {
@@ -293,23 +305,17 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "defer_accept",
-        value: "true|false",
         meaning: "Accept a connection only after its first bytes have arrived, or after about a second",
-        must_be: "true or false",
-        default: None,
-        kind: Kind::Boolean,
         take: |to, text| text.parse().ok().map(|yes| to.settings.defer_accept = yes),
         text: |from| from.settings.defer_accept.to_string(),
+        ..SWITCH
     },
     Setting {
         key: "shared_listener",
-        value: "true|false",
         meaning: "Let all workers accept from one listener, so that no connection waits for a blocked worker",
-        must_be: "true or false",
-        default: None,
-        kind: Kind::Boolean,
         take: |to, text| text.parse().ok().map(|yes| to.settings.shared_listener = yes),
         text: |from| from.settings.shared_listener.to_string(),
+        ..SWITCH
     },
     Setting {
         key: "blocking_threads",
@@ -333,23 +339,24 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "http2",
-        value: "true|false",
         meaning: "Support HTTP/2 besides HTTP/1.1",
-        must_be: "true or false",
-        default: None,
-        kind: Kind::Boolean,
         take: |to, text| text.parse().ok().map(|yes| to.settings.http2 = yes),
         text: |from| from.settings.http2.to_string(),
+        ..SWITCH
     },
     Setting {
         key: "http3",
-        value: "true|false",
         meaning: "Support HTTP/3 on the UDP port of the same number, besides the others; needs tls_cert and tls_key",
-        must_be: "true or false",
-        default: None,
-        kind: Kind::Boolean,
         take: |to, text| text.parse().ok().map(|yes| to.settings.http3 = yes),
         text: |from| from.settings.http3.to_string(),
+        ..SWITCH
+    },
+    Setting {
+        key: "http3_early_data",
+        meaning: "Take safe requests with the first datagrams of a client that resumes a session (0-RTT); needs http3",
+        take: |to, text| text.parse().ok().map(|yes| to.settings.http3_early_data = yes),
+        text: |from| from.settings.http3_early_data.to_string(),
+        ..SWITCH
     },
     Setting {
         key: "tls_cert",
@@ -433,13 +440,10 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "request_ids",
-        value: "true|false",
         meaning: "Give each request an id, or keep the X-Request-Id of a trusted proxy",
-        must_be: "true or false",
-        default: None,
-        kind: Kind::Boolean,
-        take: |to, text| text.parse().ok().map(|it| to.settings.request_ids = it),
+        take: |to, text| text.parse().ok().map(|yes| to.settings.request_ids = yes),
         text: |from| from.settings.request_ids.to_string(),
+        ..SWITCH
     },
     Setting {
         key: "access_log",
@@ -473,13 +477,10 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "router",
-        value: "true|false",
         meaning: "Serve /, /plaintext and /json of the demo application from an axum router instead of controllers, and a WebSocket at /ws/echo",
-        must_be: "true or false",
-        default: None,
-        kind: Kind::Boolean,
         take: |to, text| text.parse().ok().map(|yes| to.router = yes),
         text: |from| from.router.to_string(),
+        ..SWITCH
     },
     Setting {
         key: "database",
@@ -503,13 +504,10 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "db_pipelined",
-        value: "true|false",
         meaning: "Send the statements of each worker over one connection without waiting for earlier results (PostgreSQL pipelining)",
-        must_be: "true or false",
-        default: None,
-        kind: Kind::Boolean,
         take: |to, text| text.parse().ok().map(|yes| to.db_options.pipelined = yes),
         text: |from| from.db_options.pipelined.to_string(),
+        ..SWITCH
     },
     Setting {
         key: "db_pool_size",

@@ -1,9 +1,9 @@
 //! One connection of HTTP/3: its streams, its requests and its end.
 
-use super::most_of_fields;
 use super::outgoing::ResponseEnd;
 use super::request::{Fault, RequestStream, SectionLimits};
 use super::response;
+use super::{FEW_REQUESTS, REQUESTS, most_of_fields};
 use crate::callbacks;
 use crate::client::connection_info::ConnectionInfo;
 use crate::client::{Client, Tls};
@@ -65,8 +65,9 @@ struct Control {
 pub(super) struct Connection {
     pub quic: QuicChannel,
     pub worker: Rc<WorkerContext>,
-    /// The service of requests, once the handshake is complete.
+    /// The service of requests, once there may be some.
     pub exchange: Option<Exchange>,
+    pub is_handshaking: bool,
     /// The two ends of the connection, for handlers.
     ends: ConnectionInfo,
     admission: Arc<Admission>,
@@ -114,6 +115,7 @@ impl Connection {
             quic,
             worker,
             exchange: None,
+            is_handshaking: true,
             ends,
             admission: Arc::new(admission),
             waker,
@@ -159,7 +161,10 @@ impl Connection {
         let mut has_room = false;
         while let Some(event) = self.quic.next_event() {
             match event {
-                QuicEvent::Connected => self.connected()?,
+                QuicEvent::Connected => {
+                    self.is_handshaking = false;
+                    self.begin()?;
+                }
                 QuicEvent::Opened => {
                     while let Some(stream) = self.quic.accept() {
                         self.peer.add(stream);
@@ -213,8 +218,11 @@ impl Connection {
         unsent.extend_from_slice(&left);
     }
 
-    /// Begins with requests, once the handshake is complete.
-    fn connected(&mut self) -> Result<(), Http3Error> {
+    /// Begins with requests: once the handshake is complete, or a request comes before.
+    fn begin(&mut self) -> Result<(), Http3Error> {
+        if self.exchange.is_some() {
+            return Ok(());
+        }
         let tls = self.quic.negotiated().map(|negotiated| {
             Arc::new(Tls {
                 version: negotiated.version,
@@ -255,12 +263,16 @@ impl Connection {
 
     /// Takes a stream that the client has opened for a request.
     fn accept(&mut self, id: StreamId, buffers: &mut Buffers, now: Instant) -> Result<(), Http3Error> {
+        self.begin()?;
         let number = QuicChannel::number(id);
         if self.ending.is_some_and(|ending| number >= ending.first_rejected) {
             self.quic.give_up(id, ErrorCode::REQUEST_REJECTED.0);
             return Ok(());
         }
         self.next_request = self.next_request.max(number + NEXT_REQUEST);
+        if number == FEW_REQUESTS * NEXT_REQUEST {
+            self.quic.allow_requests(REQUESTS);
+        }
         self.peer.regain();
         let stream = RequestStream::new(id, self.limits(), self.waker.clone(), Arc::clone(&self.unread), now);
         self.requests.insert(number, Box::new(stream));
@@ -342,6 +354,11 @@ impl Connection {
         if head.method == Method::CONNECT {
             let text = "CONNECT is not supported over HTTP/3\n";
             return self.respond_without_handler(number, StatusCode::NOT_IMPLEMENTED, text, now);
+        }
+        // Others may have recorded it, and it may reach another process a second time (RFC 8470, section 5.2).
+        if self.is_handshaking && !head.method.is_safe() {
+            let text = "Early data: send this again after the handshake\n";
+            return self.respond_without_handler(number, StatusCode::TOO_EARLY, text, now);
         }
         let to_head = head.method == Method::HEAD;
         let content = ReceivedContent::new(ContentSource::Channel(content));

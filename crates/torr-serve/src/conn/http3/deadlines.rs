@@ -19,7 +19,7 @@ impl Connection {
         if self.quic.is_closed() {
             return self.quic.timeout();
         }
-        if self.exchange.is_none() {
+        if self.is_handshaking {
             return self.keep_handshake(now);
         }
         let settings = std::sync::Arc::clone(&self.worker.settings);
@@ -104,9 +104,9 @@ impl Connection {
             return;
         }
         self.deadline = Some(now + self.worker.settings.stop_timeout);
-        match self.exchange {
-            Some(_) => self.begin_end(now),
-            None => self.close(ErrorCode::NO_ERROR),
+        match self.is_handshaking {
+            false => self.begin_end(now),
+            true => self.close(ErrorCode::NO_ERROR),
         }
     }
 

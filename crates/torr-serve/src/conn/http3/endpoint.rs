@@ -299,9 +299,9 @@ impl Endpoint {
         let Some(connection) = self.connections.get_mut(&key) else { return };
         let is_woken = std::mem::take(&mut connection.is_woken);
         connection.is_queued = false;
-        let was_handshaking = connection.exchange.is_none();
+        let was_handshaking = connection.is_handshaking;
         connection.guarded(|connection| connection.advance(&mut self.buffers, is_woken, now));
-        self.handshakes -= usize::from(was_handshaking && connection.exchange.is_some());
+        self.handshakes -= usize::from(was_handshaking && !connection.is_handshaking);
         let mut due = None;
         connection.guarded(|connection| due = connection.keep_time(now));
         let mut room = std::mem::take(&mut self.room);
@@ -314,7 +314,7 @@ impl Endpoint {
         let Some(connection) = self.connections.get_mut(&key) else { return };
         if connection.quic.settle(&mut self.quic) {
             let removed = self.connections.remove(&key);
-            self.handshakes -= usize::from(removed.as_ref().is_some_and(|connection| connection.exchange.is_none()));
+            self.handshakes -= usize::from(removed.as_ref().is_some_and(|connection| connection.is_handshaking));
             callbacks::dispose("what a connection has not sent", removed);
             self.timers.disarm(key);
             self.count_open();

@@ -34,15 +34,28 @@ pub struct Client {
 
 /// The settings of a client that trusts this certificate.
 pub fn tls(certificate: &Path) -> TlsConfig {
+    settings(certificate).load().expect("the file has a certificate")
+}
+
+fn settings(certificate: &Path) -> TlsSettings {
     let roots = Roots::File(certificate.to_owned());
-    let settings = TlsSettings { roots, alpn: vec!["h3".into()], ..TlsSettings::new("localhost") };
-    settings.load().expect("the file has a certificate")
+    TlsSettings { roots, alpn: vec!["h3".into()], ..TlsSettings::new("localhost") }
+}
+
+/// A client that keeps its sessions, and has early data where the server permits it.
+pub fn early(certificate: &Path) -> QuicClient {
+    let tls = TlsSettings { early_data: true, ..settings(certificate) }.load().expect("the file has a certificate");
+    QuicClient::new(&tls).expect("the settings are sound")
 }
 
 impl Client {
     /// Begins a connection from another port, and sends nothing yet.
     pub fn new(address: SocketAddr, certificate: &Path) -> Self {
-        let client = QuicClient::new(&tls(certificate)).expect("the settings are sound");
+        Self::of(&QuicClient::new(&tls(certificate)).expect("the settings are sound"), address)
+    }
+
+    /// Begins a connection of a client from another port, and sends nothing yet.
+    pub fn of(client: &QuicClient, address: SocketAddr) -> Self {
         let socket = socket(address);
         Self {
             quic: client.connect().expect("a connection can begin"),
@@ -66,8 +79,13 @@ impl Client {
     /// Shakes hands.
     pub fn shake_hands(address: SocketAddr, certificate: &Path) -> Self {
         let mut client = Self::new(address, certificate);
-        client.until(|client| client.is_connected);
+        client.connected();
         client
+    }
+
+    /// Shakes hands, unless that is done.
+    pub fn connected(&mut self) {
+        self.until(|client| client.is_connected);
     }
 
     /// Opens a unidirectional stream with these bytes.
@@ -118,8 +136,8 @@ impl Client {
         self.socket = socket(address);
     }
 
-    /// Sends all datagrams that there are.
-    pub fn flush(&mut self) {
+    /// Sends all datagrams that there are, and returns their trains.
+    pub fn flush(&mut self) -> Vec<u8> {
         let mut out = Vec::new();
         self.quic.write_datagrams(&mut self.room, &mut out);
         for (train, size) in trains(&out) {
@@ -128,6 +146,7 @@ impl Client {
                 let _ = self.socket.send(datagram);
             }
         }
+        out
     }
 
     /// Waits until something is the case.
@@ -203,7 +222,7 @@ impl Drop for Client {
 }
 
 /// A socket on another port.
-fn socket(address: SocketAddr) -> UdpSocket {
+pub fn socket(address: SocketAddr) -> UdpSocket {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a port is free");
     socket.connect(address).expect("a socket can be connected");
     socket.set_read_timeout(Some(Duration::from_millis(5))).expect("a socket takes options");
