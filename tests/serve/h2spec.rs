@@ -1,9 +1,8 @@
 //! HTTP/2 by others' rules: h2spec, all its cases with the strict ones. `./test full` builds it beside the tests' own programs.
 
 use roxmltree::Document;
-use std::path::PathBuf;
 use torr_test_support::certificates::self_signed;
-use torr_test_support::program::{run, torr_path};
+use torr_test_support::program::{built_by_full, run};
 use torr_test_support::servers::Serve;
 
 /// The cases of h2spec 2.2.1.
@@ -14,22 +13,15 @@ const CASES: usize = 146;
 /// protocol is settled before, so there nothing is excepted.
 const PLAIN: &[&str] = &["3.5: Sends invalid connection preface"];
 
-/// Where `./test full` puts it: in the folder of all that is built.
-fn h2spec() -> String {
-    let built = PathBuf::from(torr_path());
-    let program =
-        built.ancestors().nth(2).expect("cargo builds into a folder of the profile's name").join("h2spec/h2spec");
-    assert!(program.exists(), "there is no {}: ./test full builds it", program.display());
-    program.to_str().expect("the tests' folders have plain names").to_owned()
-}
-
 /// Runs all cases against a path. `tls` are further arguments of h2spec: none, or `-t -k`.
 fn passes(address: &str, path: &str, tls: &[&str], excepted: &[&str]) {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let report = folder.path().join("report.xml");
     let report = report.to_str().expect("the tests' folders have plain names");
+    let program = built_by_full("h2spec/h2spec");
+    let program = program.to_str().expect("the tests' folders have plain names");
     let (host, port) = address.rsplit_once(':').expect("an address has a port");
-    let ended = run(&h2spec(), &[&["-S", "-o", "10", "-h", host, "-p", port, "-P", path, "-j", report], tls].concat());
+    let ended = run(program, &[&["-S", "-o", "10", "-h", host, "-p", port, "-P", path, "-j", report], tls].concat());
     let text = std::fs::read_to_string(report).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
     let document = Document::parse(&text).expect("the report is XML");
     let cases: Vec<_> = document.descendants().filter(|node| node.has_tag_name("testcase")).collect();

@@ -4,7 +4,7 @@ use crate::{PATIENCE, wait_until};
 use serde_json::Value;
 use std::env;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::LazyLock;
 use std::thread;
@@ -43,6 +43,17 @@ pub fn torr_path() -> &'static str {
         folder.join("torr").into_os_string().into_string().expect("the path is UTF-8")
     });
     &PATH
+}
+
+/// Returns the path of what `./test full` has built or installed: in the folder of all that is built.
+///
+/// # Panics
+/// If it is not there.
+pub fn built_by_full(path: &str) -> PathBuf {
+    let folder = Path::new(torr_path()).ancestors().nth(2);
+    let built = folder.expect("cargo builds into a folder of the profile's name").join(path);
+    assert!(built.exists(), "there is no {}: ./test full builds it", built.display());
+    built
 }
 
 /// `torr` as built for this test.

@@ -1,13 +1,13 @@
 //! Real servers: `torr serve`, nginx from Debian, and one by grpc-go.
 
 use crate::client::Client;
-use crate::program::{Running, signal, torr_command, torr_path};
+use crate::program::{Running, built_by_full, signal, torr_command};
 use crate::{KilledAtEnd, wait_until};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, getsockname, socket_with};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -164,11 +164,8 @@ pub struct GrpcGo {
 
 impl GrpcGo {
     pub fn start() -> Self {
-        let built = PathBuf::from(torr_path());
-        let program =
-            built.ancestors().nth(2).expect("cargo builds into a folder of the profile's name").join("grpc/server");
-        assert!(program.exists(), "there is no {}: ./test full builds it", program.display());
-        let mut child = Command::new(program).stdout(Stdio::piped()).spawn().expect("the program starts");
+        let mut child =
+            Command::new(built_by_full("grpc/server")).stdout(Stdio::piped()).spawn().expect("the program starts");
         let mut address = String::new();
         BufReader::new(child.stdout.take().expect("it is piped")).read_line(&mut address).expect("a pipe can be read");
         Self { _process: KilledAtEnd(child), address: address.trim().to_owned() }
