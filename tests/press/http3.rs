@@ -1,13 +1,9 @@
-//! HTTP/3 against real servers and against wrong ones: every request is accounted for, and arrives as it was planned.
+//! HTTP/3 against servers of the tests' own and against wrong ones: every request is accounted for, and arrives as it was planned.
 
 use crate::http3_server::{Http3Server, Manner, Reply, Seen, head, response};
 use serde_json::Value;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering;
-use tempfile::TempDir;
-use torr_test_support::program::{torr, torr_json, torr_path};
+use torr_test_support::program::{torr, torr_json};
 use torr_test_support::result::{adds_up, count};
 
 /// Loads a server on one thread.
@@ -277,118 +273,4 @@ fn what_http3_is_not_served_with_is_refused_by_name() {
         assert_eq!(ended.code, Some(2), "{args:?}: {ended:?}");
         assert!(ended.stderr.contains(line), "{args:?}: {ended:?}");
     }
-}
-
-/// A server by quic-go, which `./test full` builds.
-struct QuicGo {
-    child: Child,
-    replies: BufReader<std::process::ChildStdout>,
-    address: String,
-    folder: TempDir,
-}
-
-impl QuicGo {
-    fn start() -> Self {
-        let built = PathBuf::from(torr_path());
-        let folder = built.ancestors().nth(2).expect("cargo builds into a folder of the profile's name");
-        let program = folder.join("http3/server");
-        assert!(program.exists(), "there is no {}: ./test full builds it", program.display());
-        let folder = tempfile::tempdir().expect("there is room for temporary files");
-        let mut child = Command::new(program)
-            .arg(folder.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
-        let mut replies = BufReader::new(child.stdout.take().expect("it is piped"));
-        let mut address = String::new();
-        replies.read_line(&mut address).expect("a pipe can be read");
-        Self { child, replies, address: address.trim().to_owned(), folder }
-    }
-
-    fn press(&self, path: &str, args: &[&str]) -> Value {
-        let certificate = self.folder.path().join("server.pem");
-        let url = format!("https://{}{path}", self.address);
-        let certificate = certificate.to_str().expect("the path is text");
-        let result = torr_json(&[args, &["-t", "1", "--http3", "--cacert", certificate, &url]].concat());
-        adds_up(&result);
-        result
-    }
-
-    /// The requests so far, each with how often it has come.
-    fn seen(&mut self) -> Value {
-        let input = self.child.stdin.as_mut().expect("it is piped");
-        input.write_all(b"?").expect("the server runs");
-        let mut line = String::new();
-        self.replies.read_line(&mut line).expect("a pipe can be read");
-        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
-    }
-}
-
-impl Drop for QuicGo {
-    fn drop(&mut self) {
-        // The end of its input ends the server.
-        drop(self.child.stdin.take());
-        let mut rest = String::new();
-        let _ = self.replies.read_to_string(&mut rest);
-        let _ = self.child.wait();
-    }
-}
-
-#[test]
-#[ignore = "a server by quic-go, which ./test full builds"]
-fn quic_go_receives_what_was_planned() {
-    let mut server = QuicGo::start();
-    let result = server.press("/x?y=1", &["-c", "4", "--streams", "20", "-n", "5000", "-H", "X-Mine: 1", "-A", "me"]);
-    all_answered(&result, 5000);
-    assert_eq!(count(&result, "/bytes/body"), 5 * 5000);
-    let host = server.address.clone();
-    let sum = "0 e3b0c44298fc1c14";
-    let expected = format!("HTTP/3.0 GET {host} /x?y=1 | user-agent: me | x-mine: 1 | {sum}");
-    let seen = server.seen();
-    let seen = seen.as_object().expect("it is a map");
-    assert_eq!((seen.len(), &seen.values().next().cloned()), (1, &Some(5000.into())), "{seen:?}");
-    let only = seen.keys().next().expect("there is one");
-    assert_eq!(only.replace("accept: */* | ", ""), expected);
-}
-
-#[test]
-#[ignore = "a server by quic-go, which ./test full builds"]
-fn quic_go_sends_and_receives_large_content() {
-    let mut server = QuicGo::start();
-    let result = server.press("/bytes/10000000", &["-c", "2", "--streams", "3", "-n", "12"]);
-    all_answered(&result, 12);
-    assert_eq!(count(&result, "/bytes/body"), 120_000_000);
-    let path = server.folder.path().join("content");
-    std::fs::write(&path, vec![b'z'; 10_000_000]).expect("there is room");
-    let data = format!("@{}", path.display());
-    let result = server.press("/", &["-c", "2", "--streams", "3", "-n", "12", "--data-binary", &data]);
-    all_answered(&result, 12);
-    let uploads = server
-        .seen()
-        .as_object()
-        .expect("it is a map")
-        .iter()
-        .filter(|(request, _)| request.contains(" POST "))
-        .map(|(request, times)| (request.contains("| 10000000 "), times.as_u64()))
-        .collect::<Vec<_>>();
-    assert_eq!(uploads, [(true, Some(12))]);
-}
-
-#[test]
-#[ignore = "a server by quic-go, which ./test full builds"]
-fn quic_go_fails_requests_and_leaves_connections() {
-    let server = QuicGo::start();
-    let result = server.press("/status/503", &["-c", "2", "-n", "100"]);
-    assert_eq!(count(&result, "/status/503"), 100);
-    let result = server.press("/chunks", &["-c", "2", "--streams", "5", "-n", "100"]);
-    all_answered(&result, 100);
-    assert_eq!(count(&result, "/bytes/body"), 500_000);
-    let result = server.press("/reset", &["-c", "1", "-n", "5"]);
-    assert_eq!(count(&result, "/errors/read") + count(&result, "/errors/protocol"), 5, "{}", result["causes"]);
-    let result = server.press("/never", &["-c", "2", "-n", "4", "--timeout", "1s"]);
-    assert_eq!(count(&result, "/errors/timeout"), 4, "{}", result["causes"]);
-    let result = server.press("/", &["-c", "5", "-n", "200", "--no-keepalive"]);
-    all_answered(&result, 200);
-    assert!(count(&result, "/tls/resumed") > 0, "{}", result["tls"]);
 }

@@ -11,6 +11,7 @@ mod grpc;
 mod http2;
 mod http2_server;
 mod http3;
+mod http3_peers;
 mod http3_server;
 mod http3_work;
 mod load;

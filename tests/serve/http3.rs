@@ -1,4 +1,4 @@
-//! `torr serve --http3`, seen by Torr's own load side and by a client of quic-go.
+//! `torr serve --http3`, seen by Torr's own load side and by clients of quic-go and aioquic.
 
 use crate::lossy_relay::LossyRelay;
 use quinn::crypto::rustls::QuicClientConfig;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tempfile::TempDir;
 use torr_test_support::certificates::self_signed;
-use torr_test_support::program::{run, torr, torr_json, torr_path};
+use torr_test_support::program::{built_by_full, run, torr, torr_json};
 use torr_test_support::result::{adds_up, count};
 use torr_test_support::servers::Serve;
 use torr_wire::http3::{kind, qpack, write_header};
@@ -199,11 +199,7 @@ fn a_response_that_its_client_does_not_read_ends_and_others_of_the_connection_co
 
 /// Runs the client by quic-go, which checks what it gets: a small response, 10 MB in either direction, and 1,000 requests at a time.
 fn quic_go(scene: &Scene, url: &str) {
-    let built = PathBuf::from(torr_path());
-    let folder = built.ancestors().nth(2).expect("cargo builds into a folder of the profile's name");
-    let program = folder.join("http3/client");
-    assert!(program.exists(), "there is no {}: ./test full builds it", program.display());
-    let ended = run(text(&program), &[text(&scene.certificate), url]);
+    let ended = run(text(&built_by_full("http3/client")), &[text(&scene.certificate), url]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "get\nlarge\npost\nstreams\n"), "{ended:?}");
 }
 
@@ -225,4 +221,40 @@ fn a_path_that_loses_and_reorders_datagrams_changes_nothing_for_a_client_of_quic
     // 20 MB are 14,000 datagrams at least.
     let counts = [0, 1].map(|kind| relay.counts[kind].load(Ordering::Relaxed));
     assert!(counts.iter().all(|&count| count > 100), "{counts:?} datagrams were lost and overtaken");
+}
+
+/// Runs parts of the client by aioquic, each of which checks what it gets on a connection of its own.
+fn aioquic(scene: &Scene, parts: &[&str]) {
+    let client = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/http3/aioquic/client.py");
+    let python = built_by_full("oracles/aioquic/bin/python");
+    let always = [text(&client), text(&scene.certificate), &scene.url("")];
+    let ended = run(text(&python), &[&always, parts].concat());
+    let lines: Vec<_> = ended.stdout.lines().collect();
+    assert_eq!((ended.code, &*lines), (Some(0), parts), "{ended:?}");
+}
+
+/// Run by `./test full`, which installs aioquic.
+#[test]
+#[ignore = "needs aioquic, which ./test full installs"]
+fn a_client_of_aioquic_gets_what_it_requests() {
+    let scene = Scene::set(&["--workers", "2", "--max-body", "20000000"]);
+    aioquic(&scene, &["get", "large", "post", "streams", "resumed"]);
+}
+
+/// Run by `./test full`, which installs aioquic.
+#[test]
+#[ignore = "needs aioquic, which ./test full installs"]
+fn a_client_of_aioquic_changes_its_version_its_keys_and_its_address() {
+    // Of 10 addresses in a row, few are those of the same worker.
+    let scene = Scene::set(&["--workers", "4", "--max-body", "20000000"]);
+    aioquic(&scene, &["version", "keys", "addresses"]);
+}
+
+/// Run by `./test full`, which installs aioquic.
+#[test]
+#[ignore = "needs aioquic, which ./test full installs"]
+fn a_client_of_aioquic_shows_its_address_where_connections_are_few() {
+    // Not even one handshake of each worker may be in progress with an address that is not validated.
+    let scene = Scene::set(&["--workers", "2", "--max-connections", "3", "--max-body", "20000000"]);
+    aioquic(&scene, &["retry", "post"]);
 }
