@@ -1,4 +1,4 @@
-//! HTTP/3 against the servers of others: by quic-go and by aioquic.
+//! HTTP/3 against the servers of others: by quic-go, by aioquic, and Caddy.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -36,6 +36,17 @@ impl Peer {
         let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/http3/aioquic/server.py");
         let mut command = Command::new(built_by_full("oracles/aioquic/bin/python"));
         command.arg(program).arg(folder.path()).args(words);
+        Self::start(command, folder)
+    }
+
+    /// Caddy, with a page at / and a file of 10 MB.
+    fn caddy() -> Self {
+        let folder = tempfile::tempdir().expect("there is room for temporary files");
+        self_signed(folder.path());
+        std::fs::create_dir(folder.path().join("files")).expect("there is room");
+        std::fs::write(folder.path().join("files/large"), vec![b'z'; 10_000_000]).expect("there is room");
+        let mut command = Command::new(built_by_full("caddy/server"));
+        command.arg(folder.path());
         Self::start(command, folder)
     }
 
@@ -259,4 +270,63 @@ fn a_server_with_another_version_of_quic_is_one_line() {
     let ended = torr(&["--http3", "-k", "-c", "1", "-n", "1", &format!("https://{}/", server.address)]);
     assert_eq!(ended.code, Some(3), "{ended:?}");
     assert!(ended.stderr.contains("the server does not support QUIC version 1"), "{ended:?}");
+}
+
+/// Ends Caddy, and returns what it has written of its requests: protocol, path, status and the bytes of content.
+fn logged(server: &mut Peer) -> Vec<(String, String, u64, u64)> {
+    server.end();
+    let log = std::fs::read_to_string(server.folder().join("access.log")).expect("Caddy writes a log");
+    let text = |value: &Value| value.as_str().expect("it is text").to_owned();
+    let line = |line: &str| {
+        let line: Value = serde_json::from_str(line).expect("it is JSON");
+        let request = &line["request"];
+        (text(&request["proto"]), text(&request["uri"]), count(&line, "/status"), count(&line, "/size"))
+    };
+    log.lines().map(line).collect()
+}
+
+#[test]
+#[ignore = "Caddy, which ./test full builds"]
+fn caddy_responds_to_every_request_of_a_load() {
+    let mut server = Peer::caddy();
+    let result = server.press("/", &["-c", "4", "--streams", "20", "-n", "5000"]);
+    all_answered(&result, 5000);
+    assert_eq!((count(&result, "/status/200"), count(&result, "/bytes/body")), (5000, 5 * 5000));
+    assert_eq!(count(&result, "/connections/opened"), 4);
+    let result = server.press("/large", &["-c", "2", "--streams", "3", "-n", "12"]);
+    all_answered(&result, 12);
+    assert_eq!((count(&result, "/status/200"), count(&result, "/bytes/body")), (12, 120_000_000));
+    let result = server.press("/missing", &["-c", "1", "-n", "10"]);
+    assert_eq!(count(&result, "/status/404"), 10);
+    let result = server.press("/", &["-c", "5", "-n", "200", "--no-keepalive"]);
+    all_answered(&result, 200);
+    assert!(count(&result, "/tls/resumed") > 0, "{}", result["tls"]);
+    let seen = logged(&mut server);
+    let times = |path: &str, status: u64, size: u64| {
+        seen.iter().filter(|line| **line == ("HTTP/3.0".to_owned(), path.to_owned(), status, size)).count()
+    };
+    assert_eq!((times("/", 200, 5), times("/large", 200, 10_000_000), times("/missing", 404, 0)), (5200, 12, 10));
+    assert_eq!(seen.len(), 5222);
+}
+
+#[test]
+#[ignore = "Caddy, which ./test full builds"]
+fn caddy_offers_http3_and_a_run_by_that_has_no_errors() {
+    let mut server = Peer::caddy();
+    let result = server.press_by("--alt-svc", "/", &["-c", "8", "--streams", "4", "-d", "2s"]);
+    let plan = &result["plan"];
+    let port = server.address.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+    assert_eq!((&plan["protocol"], plan["alt_svc"]["port"].as_u64()), (&json!("h3"), port), "{plan}");
+    let requests = count(&result, "/requests");
+    // Each request that was begun has its response but those that the end of the run has cut off.
+    assert_eq!(count(&result, "/asked"), requests + count(&result, "/unfinished"), "{}", result["causes"]);
+    assert_eq!(count(&result, "/status/200"), requests);
+    assert!(requests > 100, "{requests}");
+    let result = server.press("/", &["-c", "4", "--streams", "4", "-r", "500", "-d", "1s"]);
+    all_answered(&result, 500);
+    let seen = logged(&mut server);
+    let by = |protocol: &str| seen.iter().filter(|line| line.0 == protocol).count() as u64;
+    // The offer is requested by HTTP/1.1.
+    assert_eq!(by("HTTP/1.1"), 1);
+    assert!(by("HTTP/3.0") >= requests + 500, "{} of {requests} and 500", by("HTTP/3.0"));
 }
