@@ -224,10 +224,10 @@ fn a_path_that_loses_and_reorders_datagrams_changes_nothing_for_a_client_of_quic
 }
 
 /// Runs parts of the client by aioquic, each of which checks what it gets on a connection of its own.
-fn aioquic(scene: &Scene, parts: &[&str]) {
+fn aioquic(scene: &Scene, url: &str, parts: &[&str]) {
     let client = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/http3/aioquic/client.py");
     let python = built_by_full("oracles/aioquic/bin/python");
-    let always = [text(&client), text(&scene.certificate), &scene.url("")];
+    let always = [text(&client), text(&scene.certificate), url];
     let ended = run(text(&python), &[&always, parts].concat());
     let lines: Vec<_> = ended.stdout.lines().collect();
     assert_eq!((ended.code, &*lines), (Some(0), parts), "{ended:?}");
@@ -238,7 +238,26 @@ fn aioquic(scene: &Scene, parts: &[&str]) {
 #[ignore = "needs aioquic, which ./test full installs"]
 fn a_client_of_aioquic_gets_what_it_requests() {
     let scene = Scene::set(&["--workers", "2", "--max-body", "20000000"]);
-    aioquic(&scene, &["get", "large", "post", "streams", "resumed"]);
+    aioquic(&scene, &scene.url(""), &["get", "large", "post", "streams", "resumed"]);
+}
+
+/// Run by `./test full`, which installs aioquic.
+#[test]
+#[ignore = "needs aioquic, which ./test full installs"]
+fn a_client_of_aioquic_has_small_windows_and_leaves_requests() {
+    let scene = Scene::set(&["--workers", "2", "--max-body", "20000000"]);
+    aioquic(&scene, &scene.url(""), &["narrow", "cancelled"]);
+}
+
+/// Run by `./test full`, which installs aioquic.
+#[test]
+#[ignore = "needs aioquic, which ./test full installs"]
+fn a_path_that_loses_and_reorders_datagrams_changes_nothing_for_a_client_of_aioquic() {
+    let scene = Scene::set(&["--workers", "2", "--max-body", "20000000"]);
+    let relay = LossyRelay::start(scene.serve.address.parse().expect("it is an address"));
+    aioquic(&scene, &format!("https://{}", relay.address), &["streams", "cancelled", "keys"]);
+    let counts = [0, 1].map(|kind| relay.counts[kind].load(Ordering::Relaxed));
+    assert!(counts.iter().all(|&count| count > 100), "{counts:?} datagrams were lost and overtaken");
 }
 
 /// Run by `./test full`, which installs aioquic.
@@ -247,7 +266,7 @@ fn a_client_of_aioquic_gets_what_it_requests() {
 fn a_client_of_aioquic_changes_its_version_its_keys_and_its_address() {
     // Of 10 addresses in a row, few are those of the same worker.
     let scene = Scene::set(&["--workers", "4", "--max-body", "20000000"]);
-    aioquic(&scene, &["version", "keys", "addresses"]);
+    aioquic(&scene, &scene.url(""), &["version", "keys", "addresses"]);
 }
 
 /// Run by `./test full`, which installs aioquic.
@@ -256,5 +275,5 @@ fn a_client_of_aioquic_changes_its_version_its_keys_and_its_address() {
 fn a_client_of_aioquic_shows_its_address_where_connections_are_few() {
     // Not even one handshake of each worker may be in progress with an address that is not validated.
     let scene = Scene::set(&["--workers", "2", "--max-connections", "3", "--max-body", "20000000"]);
-    aioquic(&scene, &["retry", "post"]);
+    aioquic(&scene, &scene.url(""), &["retry", "post"]);
 }

@@ -12,11 +12,11 @@ from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
 from aioquic.asyncio import QuicConnectionProtocol
-from aioquic.h3.connection import H3_ALPN, H3Connection
+from aioquic.h3.connection import H3_ALPN, ErrorCode, H3Connection
 from aioquic.h3.events import DataReceived, HeadersReceived
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.connection import QuicConnection
-from aioquic.quic.events import ConnectionTerminated, HandshakeCompleted, StreamReset
+from aioquic.quic.events import ConnectionTerminated, HandshakeCompleted, StreamDataReceived, StreamReset
 from aioquic.quic.logger import QuicLogger
 from aioquic.quic.packet import QuicProtocolVersion
 
@@ -46,12 +46,17 @@ class Client(QuicConnectionProtocol):
         self.handshake = None
         self.ended = None
         self.unanswered = {}
+        self.left = set()
         self.fields = {}
         self.content = {}
         # Called with each piece of content.
         self.receives = lambda length: None
 
     def request(self, path, content=None):
+        """Begins a request, and returns the future of its content."""
+        return self.unanswered[self.begin(path, content)]
+
+    def begin(self, path, content=None):
         stream = self._quic.get_next_available_stream_id()
         method = "GET" if content is None else "POST"
         fields = {":method": method, ":scheme": "https", ":authority": self.authority, ":path": path}
@@ -64,13 +69,23 @@ class Client(QuicConnectionProtocol):
         if content is not None:
             self.http.send_data(stream, content, end_stream=True)
         self.transmit()
-        return self.unanswered[stream]
+        return stream
+
+    def leave(self, stream, code):
+        """Sends and receives no more of a request."""
+        del self.unanswered[stream]
+        self.left.add(stream)
+        self._quic.stop_stream(stream, code)
+        self._quic.reset_stream(stream, code)
+        self.transmit()
 
     def quic_event_received(self, event):
         if isinstance(event, HandshakeCompleted):
             self.handshake = event
         if isinstance(event, ConnectionTerminated):
             self.ended = event
+        if isinstance(event, (StreamDataReceived, StreamReset)) and event.stream_id in self.left:
+            return
         if isinstance(event, (ConnectionTerminated, StreamReset)):
             for future in self.unanswered.values():
                 future.set_exception(RuntimeError(str(event)))
@@ -96,6 +111,8 @@ class Client(QuicConnectionProtocol):
         await asyncio.get_running_loop().create_datagram_endpoint(lambda: self, local_addr=("127.0.0.1", 0))
         must(self._transport is not before, "the socket did not change")
         before.close()
+        # The server has to hear of it, even if the first datagram from here is lost.
+        await self.ping()
 
 
 class Peer:
@@ -221,6 +238,28 @@ async def addresses(peer):
         must(len(moves) == 10 and challenges >= 10 and responses >= 10, len(moves), challenges, responses)
 
 
+async def narrow(peer):
+    """With windows so small that the server stops at almost every datagram."""
+    sent = random.Random(4).randbytes(LARGE // 10)
+    async with peer.connection(max_data=6000, max_stream_data=3000) as client:
+        contents = await asyncio.gather(*(client.request("/echo", sent) for _ in range(3)))
+        must(contents == [sent] * 3, "the content changed")
+
+
+async def cancelled(peer):
+    """Leaves responses and requests in their middle; the connection continues."""
+    async with peer.connection() as client:
+        for _ in range(20):
+            begun = asyncio.Event()
+            client.receives = lambda _: begun.set()
+            streams = [client.begin(f"/bytes/{LARGE}"), client.begin("/echo", bytes(LARGE))]
+            await begun.wait()
+            # The server may not even have begun with the last one.
+            for stream in [*streams, client.begin("/bytes/1")]:
+                client.leave(stream, ErrorCode.H3_REQUEST_CANCELLED)
+            await hello(client)
+
+
 async def version(peer):
     for offered in [RESERVED, QuicProtocolVersion.VERSION_2]:
         versions = [offered, QuicProtocolVersion.VERSION_1]
@@ -240,7 +279,7 @@ async def retry(peer):
         must(received(client, "retry") == 1, "the server did not send a Retry packet")
 
 
-PARTS = [get, large, post, streams, keys, addresses, version, resumed, retry]
+PARTS = [get, large, post, streams, narrow, cancelled, keys, addresses, version, resumed, retry]
 
 
 async def main():

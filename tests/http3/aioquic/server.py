@@ -1,9 +1,9 @@
-"""A server of HTTP/3 by aioquic, for the tests of the load side: python server.py FOLDER [retry] [keys] [version2]
+"""A server of HTTP/3 by aioquic, for the tests of the load side: python server.py FOLDER [retry] [keys] [narrow] [version2]
 
 The folder has its certificate and key. It responds to each path as its name says, counts what it receives, and prints
 its address first. With each byte of its input it prints, once all connections have ended, what it has received; the end
 of the input ends it. `retry` validates each client's address first, `keys` changes the keys of a connection with every
-tenth request, `version2` has only version 2 of QUIC."""
+tenth request, `narrow` has windows of few datagrams, `version2` has only version 2 of QUIC."""
 
 import asyncio
 import hashlib
@@ -90,9 +90,10 @@ class Connection(QuicConnectionProtocol):
 
 async def main():
     versions = [QuicProtocolVersion.VERSION_2 if "version2" in flags else QuicProtocolVersion.VERSION_1]
+    windows = {"max_data": 6000, "max_stream_data": 3000} if "narrow" in flags else {}
     # Torr says when a connection ends; the time-out is for those that were lost.
     configuration = QuicConfiguration(
-        is_client=False, alpn_protocols=H3_ALPN, supported_versions=versions, idle_timeout=20.0
+        is_client=False, alpn_protocols=H3_ALPN, supported_versions=versions, idle_timeout=20.0, **windows
     )
     configuration.load_cert_chain(f"{folder}/server.pem", f"{folder}/server.key")
     tickets = {}
