@@ -22,7 +22,7 @@ fn sample() -> Value {
     json!({
         "answered": "100:2 2000:3", "unanswered": "9000:1", "first_apart": "50:1", "last_apart": "2000:1",
         "processing": "90:5", "waiting": "80:5", "connect": "60:2", "tls": "500:2", "lag": "3:5",
-        "full_handshakes": 1, "resumed_handshakes": 1, "failed_checks": [1, 0], "gaps": [1000],
+        "full_handshakes": 1, "resumed_handshakes": 1, "early_handshakes": 1, "failed_checks": [1, 0], "gaps": [1000],
         "status": [[200, 4], [503, 1]], "expected_statuses": 1,
         "failures": {"kinds": {"read": 2}, "causes": [[{"kind": "read", "side": "server", "what": "gone"}, 2]]},
         "error_times": [[{"Kind": "read"}, {"first": 5, "last": 9, "count": 2}], [{"Status": 503}, {"first": 1, "last": 1, "count": 1}]],
@@ -45,7 +45,7 @@ fn messages() -> Vec<Value> {
     let facts = json!({
         "duration_ns": 2_000_000_000_u64, "started": 9, "given_up": false, "carried": 1, "peak": 2, "sources": 1,
         "timestamps": "kernel", "threads": [{"wall": time, "cpu": time, "queued": time, "idle": time}],
-        "tls": {"version": "TLSv1.3", "cipher": "AES", "group": "X25519", "key": "RSA", "full": 1, "resumed": 1},
+        "tls": {"version": "TLSv1.3", "cipher": "AES", "group": "X25519", "key": "RSA", "full": 1, "resumed": 1, "early_data": 1},
         "failed_response": {"at_s": 0.5, "status": 503, "status_line": "HTTP/1.1 503", "content": "no", "complete": true,
             "fields": [{"name": "a", "value": "b"}]},
         "warmup": sample(), "sessions": sessions, "entries": 1,
