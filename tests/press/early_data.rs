@@ -63,6 +63,7 @@ fn only_safe_requests_to_urls_leave_early() {
         (&[url][..], "--tls-earlydata needs --http3"),
         (&[url, "--http3", "-X", "DELETE"], "--tls-earlydata needs safe methods, such as GET, found DELETE"),
         (&[url, "--http3", "--data", "a=b"], "--tls-earlydata needs safe methods, such as GET, found POST"),
+        (&[url, "--http3", "--tls-resumption", "full"], "--tls-earlydata needs --tls-resumption on"),
         (&[sessions, "--http3"], "early data has requests of a URL only"),
     ] {
         let ended = torr(&[args, &["--tls-earlydata"]].concat());

@@ -126,6 +126,16 @@ fn the_access_log_and_the_metrics_have_its_requests() {
 }
 
 #[test]
+fn a_load_has_its_first_requests_before_the_handshake_is_complete() {
+    let scene = Scene::set(&["--http3-early-data", "--workers", "2"]);
+    let load = ["-c", "2", "-n", "90", "--requests-per-connection", "3", "--streams", "3", "--tls-earlydata"];
+    let result = scene.press("/plaintext", &load);
+    let tls = &result["tls"];
+    assert_eq!((count(&result, "/requests"), count(&result, "/status/200")), (90, 90), "{}", result["causes"]);
+    assert!(count(tls, "/early_data") > 0 && count(tls, "/early_data") <= count(tls, "/resumed"), "{tls}");
+}
+
+#[test]
 fn what_http3_needs_is_named() {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let (certificate, key) = self_signed(folder.path());

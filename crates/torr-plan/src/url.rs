@@ -4,7 +4,7 @@ use crate::error::PlanError;
 use crate::permit::{self, Permit};
 use crate::{alt_svc, checks, grpc, log, request, transport};
 use std::time::Duration;
-use torr_load::{Load, is_grpc};
+use torr_load::{Load, TlsPart, TlsResumption, is_grpc};
 use torr_press::request::Options;
 use torr_press::{EventPlan, Inspection, Plan, Work};
 
@@ -20,8 +20,11 @@ pub fn plan(load: &Load, url: Option<&str>) -> Result<Plan, PlanError> {
     with_load(load, base)
 }
 
-/// Refuses requests that early data must not have: others may send it again (RFC 8470, section 4).
-fn check_safe(plan: &Plan) -> Result<(), PlanError> {
+/// Refuses early data without sessions, and requests that it must not have, since others may send it again (RFC 8470, section 4).
+fn check_early_data(part: &TlsPart, plan: &Plan) -> Result<(), PlanError> {
+    if part.resumption() != TlsResumption::On {
+        return Err(PlanError::Usage("--tls-earlydata needs --tls-resumption on".into()));
+    }
     let Work::Requests(requests) = &plan.work else { return Ok(()) };
     let methods = requests.method();
     let is_safe = |method: &&str| ["GET", "HEAD", "OPTIONS", "TRACE"].contains(method);
@@ -102,7 +105,7 @@ pub fn base_and_options(load: &Load, url: Option<&str>, permit: Permit<'_>) -> R
     let plan = transport::plan(load, chosen.as_ref().unwrap_or(transport), target, request)?;
     let plan = log::with_requests(load, Plan { alt_svc, ..plan })?;
     if transport.tls.tls_earlydata {
-        check_safe(&plan)?;
+        check_early_data(&load.transport.tls, &plan)?;
     }
     Ok((plan, options))
 }

@@ -190,9 +190,10 @@ impl<'p> Http3<'p> {
             QuicError::TimedOut | QuicError::Reset => self.streams.is_empty(),
             _ => false,
         };
-        self.end = Some(match is_clean && self.is_ready {
+        let is_complete = self.is_ready && !self.is_early;
+        self.end = Some(match is_clean && is_complete {
             true => End::Clean,
-            false => End::Failed(error::lost(error, self.is_ready)),
+            false => End::Failed(error::lost(error, is_complete)),
         });
     }
 
