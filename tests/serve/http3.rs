@@ -251,6 +251,13 @@ fn a_client_of_aioquic_gets_what_it_requests() {
     aioquic(&scene, &scene.url(""), &["get", "large", "post", "streams", "resumed"]);
 }
 
+#[test]
+#[ignore = "needs aioquic, which ./test full installs"]
+fn a_client_of_aioquic_has_early_data() {
+    let scene = Scene::set(&["--workers", "2", "--http3-early-data"]);
+    aioquic(&scene, &scene.url(""), &["early", "streams"]);
+}
+
 /// Run by `./test full`, which installs aioquic.
 #[test]
 #[ignore = "needs aioquic, which ./test full installs"]

@@ -139,10 +139,12 @@ class Peer:
         make = lambda: Client(quic, self.authority)
         _, client = await asyncio.get_running_loop().create_datagram_endpoint(make, local_addr=("127.0.0.1", 0))
         client.connect((host, int(port)))
+        # Early data, if the session that is resumed permits it.
+        first = asyncio.ensure_future(hello(client))
         await client.wait_connected()
         must(client.handshake.alpn_protocol == "h3", client.handshake)
         # Keys and addresses can change once the server has confirmed the handshake, as it has when it responds.
-        await hello(client)
+        await first
         client.log = lambda: [event for trace in log.to_dict()["traces"] for event in trace["events"]]
         yield client
         must(client.ended is None, client.ended)
@@ -267,11 +269,16 @@ async def version(peer):
             must(received(client, "version_negotiation") == 1, "the server did not negotiate", hex(offered))
 
 
-async def resumed(peer):
+async def resumed(peer, is_early=False):
     async with peer.connection() as client:
         must(not client.handshake.session_resumed, client.handshake)
     async with peer.connection(ticket=peer.tickets[-1]) as client:
         must(client.handshake.session_resumed, client.handshake)
+        must(client.handshake.early_data_accepted == is_early, client.handshake)
+
+
+async def early(peer):
+    await resumed(peer, is_early=True)
 
 
 async def retry(peer):
@@ -279,7 +286,7 @@ async def retry(peer):
         must(received(client, "retry") == 1, "the server did not send a Retry packet")
 
 
-PARTS = [get, large, post, streams, narrow, cancelled, keys, addresses, version, resumed, retry]
+PARTS = [get, large, post, streams, narrow, cancelled, keys, addresses, version, resumed, early, retry]
 
 
 async def main():
