@@ -176,7 +176,7 @@ fn a_client_that_only_resets_is_ended() {
 }
 
 #[test]
-fn a_client_that_does_not_show_its_address_gets_three_times_its_bytes() {
+fn a_client_that_shows_no_address_gets_three_times_its_bytes() {
     let scene = Scene::start();
     let client = QuicClient::new(&super::quic::tls(&scene.certificate)).expect("the settings are sound");
     let mut quic = client.connect().expect("a connection can begin");
